@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The kernels that scripts/vm knows. One row each:
+#   stock kernels: NAME stock RELEASE SERIES FLAVOUR
+#   built here:    NAME built RELEASE SERIES ARCH FRAGMENT…
+# RELEASE is the Debian release whose suites have the package.
+kernel_table='
+6.1       stock  bookworm  6.1   amd64
+6.12      stock  trixie    6.12  amd64
+7.2       stock  trixie    7.2   amd64
+7.3       stock  trixie    7.3   amd64
+debug     built  trixie    7.3   x86   base debug
+kasan     built  trixie    7.3   x86   base debug kasan
+um        built  trixie    7.3   um    um
+um-debug  built  trixie    7.3   um    um um-debug
+'
+
+kernel_names() {
+	awk 'NF { print $1 }' <<<"$kernel_table"
+}
+
+kernel_row() {	# NAME
+	awk -v name="$1" 'NF && $1 == name { print; found = 1 } END { exit !found }' <<<"$kernel_table"
+}
+
+# A kernel is described by these, set by kernel_select and kernel_prepare.
+k_name=		# as the user said it
+k_kind=		# stock, built or tree
+k_release=	# the Debian release, for stock and built
+k_series=	# 7.3
+k_flavour=	# stock: amd64
+k_arch=		# x86 or um
+k_fragments=	# built: its configuration
+k_image=	# what is booted
+k_build=	# where modules are built against it (stock: inside the release's root)
+k_id=		# changes whenever modules must be built again
+
+kernel_select() {	# NAME|TREE
+	local row rest
+
+	k_name=$1
+	if row=$(kernel_row "$1"); then
+		read -r _ k_kind k_release k_series rest <<<"$row"
+		case $k_kind in
+		stock)
+			k_flavour=$rest
+			k_arch=x86
+			;;
+		built)
+			read -r k_arch k_fragments <<<"$rest"
+			;;
+		esac
+	elif [ -d "$1" ]; then
+		k_kind=tree
+		tree_select "$1"
+	else
+		die $VM_USAGE "unknown kernel $1: one of $(kernel_names | tr '\n' ' ')or a kernel build folder"
+	fi
+}
+
+# Everything that a boot and a module build need; with "refresh" the newest.
+kernel_prepare() {	# [refresh]
+	case $k_kind in
+	stock) stock_prepare "$@" ;;
+	built) built_prepare "$@" ;;
+	esac
+}
+
+#
+# Kernels built here, from Debian's kernel source
+#
+source_dir=
+
+source_prepare() {	# [refresh]
+	local link=$cache/source/$k_series package=linux-source-$k_series version dir
+
+	if [ "${1:-}" != refresh ] && [ -e "$link/Makefile" ]; then
+		source_dir=$(readlink -f "$link")
+		return
+	fi
+	lock "source-$k_series"
+	if [ "${1:-}" = refresh ] || [ ! -e "$link/Makefile" ]; then
+		need_tools kernel
+		need_tmp
+		lock "apt-$k_release"
+		apt_setup "$k_release"
+		apt_lists "$k_release" "${1:+force}"
+		version=$(apt_version "$k_release" "$package")
+		[ -n "$version" ] ||
+			die $VM_FAILED "Debian $k_release has no $package: set CLEARBENCH_MIRROR to a mirror that has"
+		dir=$cache/source/linux-$version
+		if [ ! -e "$dir/Makefile" ]; then
+			say "fetching the source of Linux $version"
+			source_fetch "$package" "$dir"
+		fi
+		unlock "apt-$k_release"
+		ln -sfn "linux-$version" "$link.new" && mv -T "$link.new" "$link" ||
+			die $VM_FAILED "cannot write to $cache/source"
+	fi
+	source_dir=$(readlink -f "$link")
+	unlock "source-$k_series"
+}
+
+source_fetch() {	# PACKAGE DIR
+	local new=$2.new
+
+	if ! apt_download "$k_release" "$1" "$new.deb"; then
+		apt_lists "$k_release" force
+		apt_download "$k_release" "$1" "$new.deb" || apt_failed "$1"
+	fi
+	rm -rf "$new" && mkdir -p "$new" || die $VM_FAILED "cannot write to $new"
+	long bash -o pipefail -c '
+		dpkg-deb --fsys-tarfile "$1"/*.deb |
+			tar -xO --wildcards "./usr/src/linux-source-*.tar.xz" |
+			tar -xJ --strip-components=1 -C "$2"
+		' - "$new.deb" "$new" ||
+		die $VM_FAILED "cannot unpack the kernel source: is there space left in $cache?"
+	rm -rf "$new.deb"
+	mv -T "$new" "$2" || die $VM_FAILED "cannot write to $2"
+}
+
+built_config() {
+	local fragment
+
+	for fragment in $k_fragments; do
+		cat "$vm_dir/configs/$fragment.config" ||
+			die $VM_FAILED "scripts/vm.d/configs/$fragment.config is missing"
+	done
+}
+
+# What identifies a build: configuration, source, compiler.
+built_key() {
+	{
+		built_config
+		basename "$source_dir"
+		gcc -dumpfullversion 2>/dev/null
+	} | sha256sum | cut -c1-12
+}
+
+built_prepare() {	# [refresh]
+	local key dir
+
+	source_prepare "$@"
+	key=$(built_key) || exit $?
+	dir=$cache/built/$k_name-$key
+	if [ ! -e "$dir/.complete" ]; then
+		lock "kernel-$k_name"
+		[ -e "$dir/.complete" ] || built_build "$dir"
+		unlock "kernel-$k_name"
+	fi
+	touch "$dir/.complete"
+	k_build=$dir
+	k_id=$k_name-$key
+	case $k_arch in
+	um) k_image=$dir/linux ;;
+	*) k_image=$dir/arch/x86/boot/bzImage ;;
+	esac
+}
+
+# Built in its place, since the folder's own Makefile names the folder: it counts
+# from the moment that .complete is there, and a stopped build is begun anew.
+built_build() {	# DIR
+	local make log=$1.log
+
+	need_tools kernel
+	need_tmp
+	rm -rf "$1" && mkdir -p "$1" || die $VM_FAILED "cannot write to $1"
+	say "building the kernel $k_name from $(basename "$source_dir"): some minutes, once (log: $log)"
+	built_config >"$1/requested.config" || exit $?
+	make=(make -C "$source_dir" "O=$1" "ARCH=$k_arch")
+	if ! KCONFIG_ALLCONFIG=$1/requested.config long "${make[@]}" allnoconfig >"$log" 2>&1; then
+		tail -n 30 "$log" >&2
+		die $VM_FAILED "the kernel $k_name could not be configured"
+	fi
+	config_holds "$1/requested.config" "$1/.config" ||
+		die $VM_FAILED "the kernel $k_name would not be what scripts/vm.d/configs asks for"
+	case $k_arch in
+	um) make+=(linux modules) ;;
+	*) make+=(bzImage modules) ;;
+	esac
+	if ! long "${make[@]}" -j"$(nproc)" >>"$log" 2>&1; then
+		grep -aE 'error|Error' "$log" | tail -n 30 >&2
+		die $VM_FAILED "the kernel $k_name could not be built: see $log"
+	fi
+	: >"$1/.complete"
+	# builds of older sources or configurations that no one used for a week
+	find "$cache/built" -mindepth 2 -maxdepth 2 -path "*/$k_name-[0-9a-f]*/.complete" -mtime +7 -printf '%h\n' |
+		while IFS= read -r make; do
+			[ "$make" = "$1" ] || rm -rf "$make" "$make.log"
+		done
+}
+
+# True when every line that was asked for stands in the final configuration; the
+# last of several for one option counts. An option that depends on one that is
+# off would be dropped without a word otherwise.
+config_holds() {	# REQUESTED FINAL
+	awk '
+		function option(line) {
+			if (match(line, /^# CONFIG_[A-Za-z0-9_]+ is not set/)) {
+				name = substr(line, 3); sub(/ .*/, "", name); value = "n"
+				return 1
+			}
+			if (match(line, /^CONFIG_[A-Za-z0-9_]+=/)) {
+				name = substr(line, 1, RLENGTH - 1); value = substr(line, RLENGTH + 1)
+				return 1
+			}
+			return 0
+		}
+		!option($0) { next }
+		NR == FNR { want[name] = value; next }
+		{ have[name] = value }
+		END {
+			for (name in want) {
+				got = name in have ? have[name] : "n"
+				if (got != want[name]) {
+					printf "  %s: wanted %s, got %s\n", name, want[name], got
+					bad = 1
+				}
+			}
+			exit bad
+		}' "$1" "$2" >&2
+}

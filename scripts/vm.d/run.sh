@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# One boot: the initramfs, the machine, and what its end means.
+
+# set by the options of exec
+o_preempt=
+o_append=
+o_cpu=
+o_smp=2
+o_mem=1G
+o_out=
+o_timeout=300
+o_allow_splat=
+o_accel=auto
+
+accel=		# what auto came to
+
+initramfs() {	# COMMAND
+	local dir=$tmp/root busybox
+
+	busybox=$(static_busybox)
+	{
+		mkdir -p "$dir"/{bin,sbin,proc,sys,dev,tmp,root,out,etc,.vm,clearbench} &&
+			cp -- "$(readlink -f "$busybox")" "$dir/bin/busybox" &&
+			ln -s busybox "$dir/bin/sh" &&
+			cp -- "$vm_dir/init" "$dir/init" &&
+			chmod 755 "$dir/init" "$dir/bin/busybox" &&
+			echo 'root:x:0:0:root:/root:/bin/sh' >"$dir/etc/passwd" &&
+			printf '%s\n' "$1" >"$dir/.vm/command"
+	} || die $VM_FAILED "cannot make the initramfs in $tmp: is there space left?"
+	[ "$k_arch" != um ] || : >"$dir/.vm/um"
+	[ -z "$o_out" ] || : >"$dir/.vm/out"
+	! module_exists || module_prepare "$dir/clearbench/clearbench.ko"
+	[ ! -e "$top/scripts/collect.sh" ] || cp -- "$top/scripts/collect.sh" "$dir/clearbench/"
+	[ ! -x "$top/build/clearbench" ] || guest_program "$top/build/clearbench"
+	initramfs_pack "$dir" "$tmp/initramfs"
+}
+
+initramfs_pack() {	# DIR FILE
+	(cd "$1" && find . | "$busybox" cpio -o -H newc -R 0:0 2>/dev/null) >"$2" ||
+		die $VM_FAILED "cannot make the initramfs in $tmp: is there space left?"
+}
+
+# The host's program with the shared libraries and the loader that it names
+guest_program() {	# FILE
+	local lib
+
+	cp -- "$1" "$dir/bin/" || die $VM_FAILED "cannot copy $1 to $tmp"
+	LC_ALL=C ldd "$1" 2>/dev/null | grep -o '/[^ )]*' | while IFS= read -r lib; do
+		mkdir -p "$dir${lib%/*}" && cp -L -- "$lib" "$dir$lib" || exit 1
+	done || die $VM_FAILED "cannot copy the libraries of $1 to $tmp"
+}
+
+# Both relays end by themselves when the machine closes its end.
+relays=()
+
+relay_start() {
+	mkfifo "$tmp/stdout" "$tmp/stderr" || die $VM_FAILED "cannot make a pipe in $tmp"
+	# The machine makes its end not blocking, which must not reach our caller's
+	# terminal or pipe: so a cat stands between.
+	cat <"$tmp/stdout" &
+	relays+=($!)
+	cat <"$tmp/stderr" >&2 &
+	relays+=($!)
+}
+
+relay_end() {
+	local pid
+
+	for pid in "${relays[@]}"; do
+		wait "$pid"
+	done
+}
+
+machine_qemu() {	# starts it in the background: machine_pid
+	local cmdline i=0 path serial=()
+
+	cmdline="console=ttyS0,115200 earlyprintk=ttyS0,115200 ignore_loglevel printk.devkmsg=on panic=-1 8250.nr_uarts=4${o_preempt:+ preempt=$o_preempt}${o_append:+ $o_append}"
+	for path in kernel.log stdout stderr control; do
+		serial+=(-chardev "file,id=s$i,path=$tmp/$path"
+			 -device "isa-serial,chardev=s$i,index=$i")
+		i=$((i + 1))
+	done
+	qemu=(qemu-system-x86_64 -M pc -nodefaults -no-user-config -display none
+		-no-reboot -m "$o_mem" -smp "$o_smp" -kernel "$k_image"
+		-initrd "$tmp/initramfs" -append "$cmdline" "${serial[@]}")
+	case $accel in
+	kvm) qemu+=(-accel kvm -cpu "${o_cpu:-host}") ;;
+	*) qemu+=(-accel "tcg,thread=multi" -cpu "${o_cpu:-max}") ;;
+	esac
+	setsid "${qemu[@]}" </dev/null >"$tmp/machine.log" 2>&1 &
+	machine_pid=$!
+}
+
+# User Mode Linux keeps the guest's memory in a file below TMPDIR. On a tmpfs
+# that gives huge pages it is like a machine's; the mount lives in a namespace
+# of its own, so that nothing is left behind however this ends.
+machine_um() {
+	local words=()
+
+	mkdir "$tmp/mem"
+	read -ra words <<<"$o_append"
+	# shellcheck disable=SC2016 # for the inner shell
+	setsid "${um_namespace[@]}" sh -c '
+		ulimit -c 0
+		TMPDIR=$1
+		! mount -t tmpfs -o huge=always,size=100%,mode=700 clearbench "$1" 2>/dev/null ||
+			huge=1
+		if [ -z "$huge" ] && [ -w /dev/shm ]; then
+			TMPDIR=/dev/shm
+		fi
+		export TMPDIR
+		shift
+		exec "$@"
+		' - "$tmp/mem" "$k_image" "mem=$o_mem" "ncpus=$o_smp" seccomp=on \
+		"initrd=$tmp/initramfs" con=null con0=null,fd:1 ssl=null ssl1=null,fd:7 \
+		ssl2=null,fd:8 ssl3=null,fd:9 earlyprintk ignore_loglevel \
+		printk.devkmsg=on panic=-1 noreboot "uml_dir=$tmp/uml/" "${words[@]}" </dev/null \
+		>"$tmp/kernel.log" 2>"$tmp/machine.log" 7>"$tmp/stdout" 8>"$tmp/stderr" 9>"$tmp/control" &
+	machine_pid=$!
+}
+
+# The machine's own end, or the end of its time: true, or false for the latter.
+machine_run() {
+	local timer ended=
+
+	: >"$tmp/kernel.log"
+	: >"$tmp/control"
+	relay_start
+	case $k_arch in
+	um) machine_um ;;
+	*) machine_qemu ;;
+	esac
+	children+=("$machine_pid")
+	sleep "$o_timeout" &
+	timer=$!
+	children+=("$timer")
+	wait -n -p ended "$machine_pid" "$timer"
+	machine_status=$?
+	# User Mode Linux has a process for each guest process: end the group
+	kill -KILL -- "-$machine_pid" 2>/dev/null
+	[ "$ended" != "$timer" ] || wait "$machine_pid" 2>/dev/null
+	kill "$timer" 2>/dev/null
+	wait "$timer" 2>/dev/null
+	forget "$machine_pid"
+	forget "$timer"
+	relay_end
+	[ "$ended" != "$timer" ]
+}
+
+# Where the log may stay: with the results, else among the last twenty of the cache
+keep_log() {
+	local dir name
+
+	if [ -n "$o_out" ]; then
+		kept_log=$o_out/kernel.log
+	else
+		dir=$cache/log
+		name=$(basename "$k_name")-$(date +%Y%m%d-%H%M%S)-$$.log
+		mkdir -p "$dir" || return 1
+		# shellcheck disable=SC2012 # names of our own making
+		ls -1t "$dir" | tail -n +20 | (cd "$dir" && xargs -r rm -f --)
+		kept_log=$dir/$name
+	fi
+	cp "$tmp/kernel.log" "$kept_log"
+}
+
+say_log() {
+	if keep_log; then
+		say "the kernel's log: $kept_log"
+	else
+		say "the kernel's log could not be kept; its end:"
+		tail -n 20 "$tmp/kernel.log" >&2
+	fi
+}
+
+vm_exec() {	# COMMAND
+	local started='' ended='' status='' in_time=1 result=0
+
+	need_tmp
+	if [ -n "$o_out" ]; then
+		mkdir -p "$o_out" && [ -w "$o_out" ] || die $VM_FAILED "cannot write to $o_out"
+	fi
+	case $k_arch in
+	um)
+		um_namespace=()
+		! unshare --mount true 2>/dev/null || um_namespace=(unshare --mount)
+		;;
+	*)
+		accel_choose
+		;;
+	esac
+	initramfs "$1"
+	machine_run || in_time=
+
+	{
+		IFS= read -r started
+		IFS= read -r ended
+	} < <(head -n 2 "$tmp/control" | tr -d '\000')
+	[[ $ended != "exit "* ]] || status=${ended#exit }
+
+	if [ -z "$in_time" ]; then
+		result=$VM_TIMEOUT
+		say "$k_name: still running after $o_timeout s: ended"
+	elif [ "$started" != started ]; then
+		result=$VM_FAILED
+		say "$k_name: the VM ended before COMMAND started"
+	elif [ -z "$status" ]; then
+		result=$VM_FAILED
+		say "$k_name: the VM ended before COMMAND did"
+	fi
+	if [ -n "$o_out" ] && [ -n "$status" ] && ! out_unpack "$started" "$ended"; then
+		say "$k_name: what COMMAND left in /out did not come back whole"
+		[ "$result" != 0 ] || result=$VM_FAILED
+	fi
+	if ! printf '%s' "$k_name" >"$tmp/space" 2>/dev/null; then
+		say "no space left in $tmp: the kernel's log may be cut"
+		[ "$result" != 0 ] || result=$VM_FAILED
+	fi
+	if [ "$result" = $VM_FAILED ] && [ -s "$tmp/machine.log" ] && [ -z "$status" ]; then
+		sed 's/^/  /' "$tmp/machine.log" >&2
+	fi
+	if splat_lines <"$tmp/kernel.log" >"$tmp/splat"; then
+		say "$k_name: the kernel's log has $(wc -l <"$tmp/splat") line(s) of a splat:"
+		cat "$tmp/splat" >&2
+		[ "$result" != 0 ] || [ -n "$o_allow_splat" ] || result=$VM_SPLAT
+	fi
+
+	if [ "$result" != 0 ]; then
+		[ -z "$status" ] || say "$k_name: COMMAND's own exit status was $status"
+		say_log
+	else
+		[ -z "$o_out" ] || keep_log || die $VM_FAILED "cannot write to $o_out"
+		result=$status
+	fi
+	exit "$result"
+}
+
+out_unpack() {	# the two lines before the archive
+	tail -c "+$((${#1} + ${#2} + 3))" "$tmp/control" |
+		tar -C "$o_out" --no-same-owner -xzf - 2>"$tmp/tar.log" || {
+		sed 's/^/  /' "$tmp/tar.log" >&2
+		return 1
+	}
+}
+
+accel_choose() {
+	accel=tcg
+}
