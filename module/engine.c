@@ -1,0 +1,939 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The experiment. A sweep is cut into blocks, one for each context and order.
+ * A block runs its variants (method and batch) in rounds: every variant once,
+ * in a freshly shuffled sequence, each after the same state step on the same
+ * extent. So the samples of a round are paired, and drift of the machine, the
+ * placement of the extent and the variant that ran before fall on all alike.
+ *
+ * A hidden second copy of the baseline takes part in every round. What the
+ * block sees between the two is its noise floor.
+ */
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/kernel_stat.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/suspend.h>
+
+#include "clearbench.h"
+
+/* Rounds in a row without an extent after which there will be none */
+#define GIVE_UP_ROUNDS		32
+
+struct cb_run cb_run = {
+	.lock = __MUTEX_INITIALIZER(cb_run.lock),
+	.status = "idle",
+};
+
+static unsigned int hist_limit_mib = 256;
+module_param(hist_limit_mib, uint, 0644);
+MODULE_PARM_DESC(hist_limit_mib, "memory that the histograms of a run may take, in MiB (256)");
+
+static char *test_leave_byte = "";
+module_param(test_leave_byte, charp, 0400);
+MODULE_PARM_DESC(test_leave_byte, "for tests only: a method that is made to leave one byte when it is verified");
+
+/* cb_hist_limit() - in bytes */
+u64 cb_hist_limit(void)
+{
+	return (u64)hist_limit_mib << 20;
+}
+
+/**
+ * struct variant - one way to clear, in a block
+ * @cell: where its results go; of the hidden copy, the baseline's
+ * @hidden: the second copy of the baseline
+ * @ticks: its time in this round
+ * @sampled: it has one
+ * @ratios: of the rounds on the present extent
+ * @nr_ratios: how many
+ * @units: the median ratio of each extent so far
+ */
+struct variant {
+	struct cb_cell *cell;
+	bool hidden;
+	u64 ticks;
+	bool sampled;
+	u32 *ratios;
+	unsigned int nr_ratios;
+	struct hist *units;
+};
+
+/**
+ * struct block - the variants of one context and order
+ * @variant: the hidden copy is the last
+ * @nr: how many take part, refused and failed ones do not
+ * @sequence: of this round
+ * @sample: what all of them clear
+ */
+struct block {
+	const struct cb_context *context;
+	struct variant *variant;
+	unsigned int nr;
+	unsigned int *sequence;
+	struct variant *baseline;
+	struct cb_extents extents;
+	struct cb_sample sample;
+	struct rnd_state *rnd;
+	int cpu;
+};
+
+static bool should_stop(const struct block *b)
+{
+	if (raw_smp_processor_id() != b->cpu) {
+		cb_run.stop_reason = "the CPU of the run went offline";
+		WRITE_ONCE(cb_run.stop, true);
+	}
+	return READ_ONCE(cb_run.stop);
+}
+
+/* The pages of one call for a cell; the kernel's own rule for `auto` */
+static unsigned int batch_pages(const struct cb_cell *cell)
+{
+	unsigned int npages = 1U << cell->order;
+
+	if (cell->batch == CB_BATCH_FULL)
+		return npages;
+	if (cell->batch == CB_BATCH_AUTO)
+		return cb_preemptible() ? npages :
+		       min_t(unsigned int, npages, PROCESS_PAGES_NON_PREEMPT_BATCH);
+	return min(npages, cell->batch);
+}
+
+/* Sampling */
+
+/* Spent in state steps and timed windows, of the run so far */
+static u64 busy_ticks;
+
+/* Context switches of this thread and interrupts of this CPU, so far */
+static unsigned long disturbances(void)
+{
+	return current->nvcsw + current->nivcsw + raw_cpu_read(kstat.irqs_sum);
+}
+
+struct call {
+	const struct cb_method *method;
+	struct cb_sample *sample;
+	bool fresh;
+};
+
+static void sample_in_context(void *arg)
+{
+	const struct call *c = arg;
+	struct cb_sample *s = c->sample;
+	unsigned long before;
+	u64 start;
+
+	if (c->fresh) {
+		start = cb_clock();
+		s->page = cb_alloc(s, 0);
+		s->alloc_ticks = cb_clock() - start;
+		s->failed = !s->page;
+		if (s->failed)
+			return;
+		s->addr = page_address(s->page);
+	}
+
+	before = disturbances();
+	c->method->time(s);
+	s->switches = disturbances() - before;
+
+	if (c->fresh) {
+		start = cb_clock();
+		__free_pages(s->page, s->order);
+		s->free_ticks = cb_clock() - start;
+	}
+}
+
+/*
+ * A method that allocates cannot be given an extent. It is given the state all
+ * the same: an extent is taken, brought into it, and freed, and the allocator
+ * hands that one out again, as a rule. Returns its page, to see whether it did.
+ */
+static struct page *prepare_allocator(const struct cb_context *context,
+				      const struct cb_sample *sample)
+{
+	struct cb_sample s = *sample;
+	struct page *page;
+
+	cb_take(context, &s);
+	page = s.page;
+	if (page) {
+		cb_state_step(cb_run.config.cache, s.addr,
+			      (unsigned long)s.npages * PAGE_SIZE);
+		cb_give(context, &s);
+	}
+	return page;
+}
+
+/* One clear by one variant; its time, if it has one, is in @v */
+static void take_sample(struct block *b, struct variant *v, bool counted)
+{
+	const struct cb_method *method = v->cell->method;
+	enum cb_cache cache = cb_run.config.cache;
+	struct cb_cell *cell = v->cell;
+	struct cb_sample s = b->sample;
+	struct page *prepared = NULL;
+	struct call c = {
+		.method = method,
+		.sample = &s,
+		.fresh = cache == CB_FRESH && !method->allocates,
+	};
+	u64 start = cb_clock();
+
+	s.batch = batch_pages(cell);
+	if (!method->allocates)
+		cb_state_step(cache, s.addr, (unsigned long)s.npages * PAGE_SIZE);
+	else if (cache != CB_FRESH)
+		prepared = prepare_allocator(b->context, &s);
+	busy_ticks += cb_clock() - start;
+
+	b->context->run(sample_in_context, &c);
+
+	v->sampled = !s.failed;
+	v->ticks = max(s.clear_ticks, 1ULL);	/* a coarse clock may see nothing pass */
+	busy_ticks += s.clear_ticks;
+	if (v->hidden || !counted)
+		return;
+	if (s.failed) {
+		cell->not_available++;
+		return;
+	}
+	cell->nid = page_to_nid(s.page);
+	cell->disturbed += !!s.switches;
+	cell->state_missed += prepared && prepared != s.page;
+	hist_add(cell->clear, cb_clock_ns(s.clear_ticks));
+	if (cell->alloc && s.alloc_ticks)
+		hist_add(cell->alloc, cb_clock_ns(s.alloc_ticks));
+	if (cell->free)
+		hist_add(cell->free, cb_clock_ns(s.free_ticks));
+}
+
+/* Fisher and Yates, by a generator that the seed determines */
+static void shuffle(struct block *b)
+{
+	unsigned int i, j;
+
+	for (i = b->nr - 1; i > 0; i--) {
+		j = prandom_u32_state(b->rnd) % (i + 1);
+		swap(b->sequence[i], b->sequence[j]);
+	}
+}
+
+/* How much longer the baseline took in this round: above 1, @v is faster */
+static void pair_samples(struct block *b)
+{
+	unsigned int i;
+
+	if (!b->baseline->sampled)
+		return;
+	for (i = 0; i < b->nr; i++) {
+		struct variant *v = &b->variant[i];
+		u64 ratio;
+
+		if (v == b->baseline || !v->sampled)
+			continue;
+		ratio = div64_u64(b->baseline->ticks * HIST_RATIO_ONE + v->ticks / 2,
+				  v->ticks);
+		v->ratios[v->nr_ratios++] = min_t(u64, ratio, U32_MAX);
+		if (!v->hidden)
+			hist_add(v->cell->ratio, ratio);
+	}
+}
+
+static int cmp_u32(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Rounds on one extent share its placement and are not independent. The extent
+ * is the unit that intervals are built on, by the median of its ratios.
+ */
+static void close_extent(struct block *b)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < b->nr; i++) {
+		struct variant *v = &b->variant[i];
+
+		n = v->nr_ratios;
+		if (!n)
+			continue;
+		sort(v->ratios, n, sizeof(*v->ratios), cmp_u32, NULL);
+		hist_add(v->units, ((u64)v->ratios[(n - 1) / 2] + v->ratios[n / 2]) / 2);
+		v->nr_ratios = 0;
+	}
+}
+
+/* A round that had no extent to clear */
+static void no_extent(struct block *b, u64 rounds)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++)
+		if (!b->variant[i].hidden)
+			b->variant[i].cell->not_available += rounds;
+}
+
+static void run_rounds(struct block *b)
+{
+	const struct cb_config *config = &cb_run.config;
+	u64 round, rounds = config->warmup + config->samples;
+	bool needed = config->cache != CB_FRESH;
+	unsigned int i, failures = 0;
+
+	b->sample.page = NULL;
+	for (round = 0; round < rounds; round++) {
+		bool counted = round >= config->warmup;
+		u64 on_extent = counted ? round - config->warmup : round;
+
+		if (on_extent % config->extent_rounds == 0) {
+			close_extent(b);
+			b->sample.page = NULL;
+		}
+		if (needed && !b->sample.page && !cb_extents_next(&b->extents, &b->sample)) {
+			if (counted)
+				no_extent(b, 1);
+			if (++failures == GIVE_UP_ROUNDS) {
+				no_extent(b, rounds - max(round + 1, config->warmup));
+				break;
+			}
+			cond_resched();
+			if (should_stop(b))
+				break;
+			continue;
+		}
+		failures = 0;
+
+		shuffle(b);
+		for (i = 0; i < b->nr; i++) {
+			struct variant *v = &b->variant[b->sequence[i]];
+
+			WRITE_ONCE(cb_run.current_cell, v->cell);
+			v->sampled = false;
+			take_sample(b, v, counted);
+			cond_resched();
+			if (should_stop(b))
+				goto out;
+		}
+		if (counted)
+			pair_samples(b);
+	}
+out:
+	close_extent(b);
+}
+
+/* Verification */
+
+static void alloc_zeroed_in_context(void *arg)
+{
+	struct cb_sample *s = arg;
+
+	s->page = cb_alloc(s, __GFP_ZERO);
+}
+
+static void clear_in_context(void *arg)
+{
+	const struct call *c = arg;
+
+	c->method->time(c->sample);
+}
+
+/*
+ * Poisons an extent, brings it into the state of the run, lets the method clear
+ * it in the context of the run, and checks every byte. Returns false if there
+ * was no extent.
+ */
+static bool verify_cell(struct block *b, struct cb_cell *cell)
+{
+	const struct cb_method *method = cell->method;
+	struct cb_sample s = b->sample;
+	unsigned long where, len = (unsigned long)s.npages * PAGE_SIZE;
+	struct call c = { .method = method, .sample = &s };
+
+	cb_take(b->context, &s);
+	if (!s.page)
+		return false;
+	cb_poison(s.addr, len);
+	if (method->allocates) {
+		cb_give(b->context, &s);
+		b->context->run(alloc_zeroed_in_context, &s);
+		if (!s.page)
+			return false;
+		s.addr = page_address(s.page);
+	} else {
+		s.batch = batch_pages(cell);
+		cb_state_step(cb_run.config.cache, s.addr, len);
+		b->context->run(clear_in_context, &c);
+	}
+	if (!strcmp(test_leave_byte, method->name))
+		((u8 *)s.addr)[len - 1] = 1;
+
+	if (cb_is_clear(s.addr, len, &where)) {
+		if (!cell->verify)
+			cell->verify = "ok";
+	} else {
+		cell->verify = "failed";
+		cell->state = CB_FAILED;
+		snprintf(cell->note, sizeof(cell->note),
+			 "left byte %lu of %lu uncleared", where, len);
+		pr_err("%s order %u %s: %s\n", cell->context->name, cell->order,
+		       method->name, cell->note);
+	}
+	cb_give(b->context, &s);
+	return true;
+}
+
+/* Once before the rounds and once after them; a method that fails has no times. */
+static void verify_block(struct block *b, struct cb_cell *cells, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && !should_stop(b); i++)
+		if (cells[i].state == CB_OK || cells[i].state == CB_PARTIAL)
+			verify_cell(b, &cells[i]);
+}
+
+/* Blocks */
+
+static void add_note(struct cb_cell *cell, const char *fmt, ...) __printf(2, 3);
+static void add_note(struct cb_cell *cell, const char *fmt, ...)
+{
+	size_t len = strlen(cell->note);
+	va_list args;
+
+	if (len)
+		len += scnprintf(cell->note + len, sizeof(cell->note) - len, "; ");
+	va_start(args, fmt);
+	vscnprintf(cell->note + len, sizeof(cell->note) - len, fmt, args);
+	va_end(args);
+}
+
+/* The rules that a cell may break; what is legal but odd gets a label. */
+static void judge_cell(struct cb_cell *cell)
+{
+	u64 bytes = (u64)PAGE_SIZE << cell->order;
+
+	if (cell->cache == CB_WARM && !cb_llc_bytes()) {
+		cell->state = CB_REFUSED;
+		add_note(cell, "warm: the size of the LLC is not known (module parameter llc_kib)");
+	} else if (cell->cache == CB_WARM && bytes > cb_llc_bytes()) {
+		cell->state = CB_REFUSED;
+		add_note(cell, "warm: larger than the LLC of %llu KiB", cb_llc_bytes() >> 10);
+	}
+	if (cell->cache == CB_FRESH && want_init_on_alloc(0))
+		add_note(cell, "init_on_alloc: the allocator has just cleared it");
+	if (cell->method->allocates) {
+		if (want_init_on_alloc(0))
+			add_note(cell, "init_on_alloc: a plain allocation clears too");
+		if (want_init_on_free())
+			add_note(cell, "init_on_free: the free clears too");
+	}
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && cell->context->rt_note)
+		add_note(cell, "%s", cell->context->rt_note);
+}
+
+static struct variant *find_baseline(struct block *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++)
+		if (!strcmp(b->variant[i].cell->method->name, "legacy"))
+			return &b->variant[i];
+	return b->nr ? &b->variant[0] : NULL;
+}
+
+/* The median of the extents' ratios and, with enough extents, its interval */
+static void ratio_interval(const struct hist *units, u64 milli[3])
+{
+	u64 k = hist_median_rank(units->count);
+
+	milli[0] = hist_quantile(units, 500);
+	milli[1] = k ? hist_value_at(units, 2 * k - 1) : 0;
+	milli[2] = k ? hist_value_at(units, 2 * (units->count + 1 - k) - 1) : 0;
+}
+
+static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
+{
+	struct cb_cell *cell = v->cell;
+
+	if (v != b->baseline)
+		ratio_interval(v->units, cell->ratio_milli);
+	cell->floor_milli[0] = floor[1];
+	cell->floor_milli[1] = floor[2];
+	if (cell->state == CB_FAILED)
+		return;
+	if (cell->clear->count < cb_run.config.samples)
+		cell->state = CB_PARTIAL;
+	if (cell->not_available)
+		add_note(cell, "no extent for %llu of %llu rounds", cell->not_available,
+			 cb_run.config.samples);
+	if (cell->state_missed)
+		add_note(cell, "%llu samples got other memory than was prepared",
+			 cell->state_missed);
+	if (strcmp(cell->model, cb_preempt_model()))
+		add_note(cell, "the preemption model changed to %s", cb_preempt_model());
+}
+
+/**
+ * struct sweep - what a run needs beside its cells
+ * @variants: room for the variants of the largest block
+ * @max_variants: of one block, the hidden copy included
+ */
+struct sweep {
+	struct block block;
+	struct variant *variants;
+	unsigned int *sequence;
+	unsigned int max_variants;
+	struct rnd_state rnd;
+	struct completion done;
+};
+
+static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int nr)
+{
+	const struct cb_config *config = &cb_run.config;
+	struct block *b = &sweep->block;
+	struct variant *v;
+	u64 floor[3] = { };
+	unsigned int i;
+
+	*b = (struct block) {
+		.context = cells->context,
+		.variant = sweep->variants,
+		.sequence = sweep->sequence,
+		.rnd = &sweep->rnd,
+		.cpu = cells->cpu,
+		.sample = {
+			.npages = 1U << cells->order,
+			.order = cells->order,
+			.drain = config->drain,
+			.gfp = cells->context->gfp,
+			.nid = config->nid,
+		},
+	};
+	for (i = 0; i < nr; i++) {
+		cells[i].model = cb_preempt_model();
+		judge_cell(&cells[i]);
+	}
+	WRITE_ONCE(cb_run.current_cell, cells);
+	if (config->verify)
+		verify_block(b, cells, nr);
+
+	for (i = 0; i < nr; i++)
+		if (cells[i].state == CB_OK)
+			b->variant[b->nr++].cell = &cells[i];
+	b->baseline = find_baseline(b);
+	if (!b->baseline)
+		return;
+	v = &b->variant[b->nr++];
+	v->cell = b->baseline->cell;
+	for (i = 0; i < b->nr; i++) {
+		v = &b->variant[i];
+		v->hidden = i == b->nr - 1;
+		v->nr_ratios = 0;
+		hist_init(v->units, HIST_RATIO_BITS, HIST_RATIO_TOP);
+		b->sequence[i] = i;
+	}
+
+	if (cb_extents_init(&b->extents, b->context, cells->order,
+			    div64_u64(config->samples, config->extent_rounds) + 2)) {
+		cb_run.stop_reason = "no memory to keep track of extents";
+		WRITE_ONCE(cb_run.stop, true);
+		return;
+	}
+	run_rounds(b);
+	cb_extents_free(&b->extents, cells->order);
+	if (config->verify)
+		verify_block(b, cells, nr);
+
+	ratio_interval(b->variant[b->nr - 1].units, floor);
+	for (i = 0; i < b->nr - 1; i++)
+		close_cell(b, &b->variant[i], floor);
+}
+
+/* Cells of one context and order stand together. */
+static unsigned int block_length(unsigned int first)
+{
+	const struct cb_cell *cells = cb_run.cells;
+	unsigned int i = first;
+
+	while (i < cb_run.nr_cells && cells[i].context == cells[first].context &&
+	       cells[i].order == cells[first].order)
+		i++;
+	return i - first;
+}
+
+static bool block_measured(const struct cb_cell *cells, unsigned int nr)
+{
+	while (nr--)
+		if (cells[nr].state == CB_REFUSED || cells[nr].state == CB_FAILED ||
+		    cells[nr].clear->count)
+			return true;
+	return false;
+}
+
+static int sweep_thread(void *arg)
+{
+	struct sweep *sweep = arg;
+	u64 start = cb_clock();
+	unsigned int first, nr;
+
+	busy_ticks = 0;
+	for (first = 0; first < cb_run.nr_cells && !READ_ONCE(cb_run.stop); first += nr) {
+		nr = block_length(first);
+		run_block(sweep, &cb_run.cells[first], nr);
+
+		if (cb_clock_lost()) {
+			cb_run.stop_reason = "the TSC turned unstable";
+			WRITE_ONCE(cb_run.stop, true);
+		}
+		/* What was stopped before its first sample is no result. */
+		if (READ_ONCE(cb_run.stop) && !block_measured(&cb_run.cells[first], nr))
+			break;
+		mutex_lock(&cb_run.lock);
+		cb_run.nr_done = first + nr;
+		mutex_unlock(&cb_run.lock);
+	}
+	cb_run.wall_ns = cb_clock_ns(cb_clock() - start);
+	cb_run.busy_ns = cb_clock_ns(busy_ticks);
+	complete(&sweep->done);
+
+	/* kthread_stop() must find us alive. */
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		if (kthread_should_stop())
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+/* Planning */
+
+static void free_cells(struct cb_cell *cells, unsigned int nr)
+{
+	unsigned int i;
+
+	if (!cells)
+		return;
+	for (i = 0; i < nr; i++) {
+		kvfree(cells[i].clear);
+		kvfree(cells[i].alloc);
+		kvfree(cells[i].free);
+		kvfree(cells[i].ratio);
+	}
+	kvfree(cells);
+}
+
+static struct hist *new_hist(unsigned int bits, unsigned int top)
+{
+	struct hist_shape shape = { .bits = bits, .top = top };
+	struct hist *h = kvmalloc(hist_size(shape), GFP_KERNEL);
+
+	if (h)
+		hist_init(h, bits, top);
+	return h;
+}
+
+/* Has this cell's method an allocation and a free of its own to time? */
+static bool times_allocator(const struct cb_config *config, const struct cb_method *method)
+{
+	return method->allocates || config->cache == CB_FRESH;
+}
+
+static u64 hist_bytes(unsigned int nr_ns, unsigned int nr_ratio)
+{
+	struct hist_shape ns = { HIST_NS_BITS, HIST_NS_TOP };
+	struct hist_shape ratio = { HIST_RATIO_BITS, HIST_RATIO_TOP };
+
+	return (u64)nr_ns * hist_size(ns) + (u64)nr_ratio * hist_size(ratio);
+}
+
+typedef void (*cell_fn)(struct cb_cell *cell, unsigned int i, void *arg);
+
+/*
+ * The cells of one block. A batch that is no less than the extent says the same
+ * as `full` and is left out.
+ */
+static unsigned int walk_block(const struct cb_config *config, unsigned int context,
+				     unsigned int order, unsigned int nr,
+				     cell_fn fn, void *arg)
+{
+	unsigned int m, i;
+
+	for (m = 0; m < config->methods.nr; m++) {
+		struct cb_cell cell = {
+			.context = &cb_contexts[context],
+			.order = order,
+			.method = &cb_methods[config->methods.item[m]],
+			.batch = CB_BATCH_FULL,
+		};
+
+		if (!cell.method->batched) {
+			fn(&cell, nr++, arg);
+			continue;
+		}
+		for (i = 0; i < config->batches.nr; i++) {
+			cell.batch = config->batches.item[i];
+			if (cell.batch == CB_BATCH_AUTO || cell.batch < 1U << order)
+				fn(&cell, nr++, arg);
+		}
+	}
+	return nr;
+}
+
+/* Calls @fn for every cell of the sweep, block by block; returns their number. */
+static unsigned int walk_sweep(const struct cb_config *config, cell_fn fn, void *arg)
+{
+	unsigned int c, order, nr = 0;
+
+	for (c = 0; c < config->contexts.nr; c++) {
+		for_each_set_bit(order, config->orders, CB_ORDERS)
+			nr = walk_block(config, config->contexts.item[c], order,
+					      nr, fn, arg);
+	}
+	return nr;
+}
+
+struct plan {
+	const struct cb_config *config;
+	struct cb_cell *cells;
+	int cpu;
+	unsigned int nr_ns;		/* histograms of times, */
+	unsigned int nr_ratio;		/* of ratios */
+	unsigned int in_block;
+	unsigned int max_in_block;
+	struct cb_cell last;
+	bool failed;
+};
+
+static void count_cell(struct cb_cell *cell, unsigned int i, void *arg)
+{
+	struct plan *p = arg;
+
+	if (!i || cell->context != p->last.context || cell->order != p->last.order)
+		p->in_block = 0;
+	p->max_in_block = max(p->max_in_block, ++p->in_block);
+	p->last = *cell;
+	p->nr_ns += times_allocator(p->config, cell->method) ? 3 : 1;
+	p->nr_ratio++;
+}
+
+static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
+{
+	struct plan *p = arg;
+	bool alloc = times_allocator(p->config, cell->method);
+
+	cell->cpu = p->cpu;
+	cell->nid = p->config->nid;
+	cell->cache = p->config->cache;
+	cell->model = "-";
+	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+	cell->ratio = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP);
+	if (alloc) {
+		cell->alloc = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+		cell->free = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+	}
+	if (!cell->clear || !cell->ratio || (alloc && (!cell->alloc || !cell->free)))
+		p->failed = true;
+	p->cells[i] = *cell;
+}
+
+static void free_sweep(struct sweep *sweep)
+{
+	unsigned int i;
+
+	if (!sweep)
+		return;
+	for (i = 0; sweep->variants && i < sweep->max_variants; i++) {
+		kvfree(sweep->variants[i].ratios);
+		kvfree(sweep->variants[i].units);
+	}
+	kvfree(sweep->variants);
+	kvfree(sweep->sequence);
+	kfree(sweep);
+}
+
+static struct sweep *new_sweep(const struct cb_config *config, unsigned int max_variants)
+{
+	struct sweep *sweep = kzalloc(sizeof(*sweep), GFP_KERNEL);
+	unsigned int i;
+
+	if (!sweep)
+		return NULL;
+	init_completion(&sweep->done);
+	prandom_seed_state(&sweep->rnd, config->seed);
+	sweep->max_variants = max_variants;
+	sweep->variants = kvcalloc(max_variants, sizeof(*sweep->variants), GFP_KERNEL);
+	sweep->sequence = kvcalloc(max_variants, sizeof(*sweep->sequence), GFP_KERNEL);
+	if (!sweep->variants || !sweep->sequence)
+		goto no_memory;
+	for (i = 0; i < max_variants; i++) {
+		struct variant *v = &sweep->variants[i];
+
+		v->ratios = kvcalloc(config->extent_rounds, sizeof(*v->ratios), GFP_KERNEL);
+		v->units = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP);
+		if (!v->ratios || !v->units)
+			goto no_memory;
+	}
+	return sweep;
+
+no_memory:
+	free_sweep(sweep);
+	return NULL;
+}
+
+/*
+ * Makes the cells and all that the run needs, before it starts. Nothing is
+ * lost of the last run until that has worked. Called with the lock held.
+ */
+static struct sweep *plan_sweep(void)
+{
+	const struct cb_config *config = &cb_run.config;
+	struct plan p = { .config = config };
+	unsigned int nr = walk_sweep(config, count_cell, &p);
+	struct sweep *sweep;
+	u64 bytes;
+
+	if (!nr) {
+		pr_info("run: refused; no cell is left: every batch covers the extent, add full to batches\n");
+		return ERR_PTR(-EINVAL);
+	}
+	bytes = hist_bytes(p.nr_ns, p.nr_ratio + p.max_in_block + 1) +
+		(u64)nr * sizeof(struct cb_cell);
+	if (bytes > cb_hist_limit()) {
+		pr_info("run: refused; the histograms of %u cells take %llu MiB, the limit is %u MiB (module parameter hist_limit_mib)\n",
+			nr, DIV_ROUND_UP_ULL(bytes, SZ_1M), hist_limit_mib);
+		return ERR_PTR(-ENOMEM);
+	}
+	p.cpu = config->cpu < 0 ? raw_smp_processor_id() : config->cpu;
+	if (!cpu_online(p.cpu)) {
+		pr_info("run: refused; CPU %d is offline\n", p.cpu);
+		return ERR_PTR(-EDOM);
+	}
+
+	p.cells = kvcalloc(nr, sizeof(*p.cells), GFP_KERNEL);
+	if (!p.cells)
+		return ERR_PTR(-ENOMEM);
+	walk_sweep(config, make_cell, &p);
+	sweep = p.failed ? NULL : new_sweep(config, p.max_in_block + 1);
+	if (!sweep) {
+		free_cells(p.cells, nr);
+		pr_info("run: refused; no memory for the histograms of %u cells, %llu MiB\n",
+			nr, DIV_ROUND_UP_ULL(bytes, SZ_1M));
+		return ERR_PTR(-ENOMEM);
+	}
+
+	free_cells(cb_run.cells, cb_run.nr_cells);
+	cb_run.cells = p.cells;
+	cb_run.nr_cells = nr;
+	cb_run.nr_done = 0;
+	cb_run.current_cell = NULL;
+	return sweep;
+}
+
+/* A thread on the CPU of the run, not started yet */
+static struct task_struct *new_thread(struct sweep *sweep)
+{
+	int cpu = cb_run.cells[0].cpu;
+	struct task_struct *task;
+
+	task = kthread_create_on_node(sweep_thread, sweep, cpu_to_node(cpu), CB_NAME);
+	if (!IS_ERR(task))
+		kthread_bind(task, cpu);
+	return task;
+}
+
+/**
+ * cb_engine_run() - run the sweep that the knobs describe
+ *
+ * Returns when it has finished. A signal stops it, and what is done is kept.
+ * Process context.
+ *
+ * Return: 0 when done or stopped on request; -EINTR after a signal, -EIO when
+ * it failed midway (the status says why), -EBUSY while another is under way,
+ * -EINVAL, -EDOM or -ENOMEM when it was refused.
+ */
+int cb_engine_run(void)
+{
+	struct task_struct *task;
+	struct sweep *sweep;
+	int ret = 0;
+
+	mutex_lock(&cb_run.lock);
+	if (cb_run.running) {
+		mutex_unlock(&cb_run.lock);
+		return -EBUSY;
+	}
+	sweep = plan_sweep();
+	if (IS_ERR(sweep)) {
+		mutex_unlock(&cb_run.lock);
+		return PTR_ERR(sweep);
+	}
+	cb_run.running = true;
+	cb_run.stop = false;
+	cb_run.stop_reason = NULL;
+	strscpy(cb_run.status, "running", sizeof(cb_run.status));
+	mutex_unlock(&cb_run.lock);
+
+	task = new_thread(sweep);
+	if (IS_ERR(task)) {
+		ret = PTR_ERR(task);
+		cb_run.stop_reason = "no thread could be started";
+	} else {
+		wake_up_process(task);
+		if (wait_for_completion_interruptible(&sweep->done)) {
+			WRITE_ONCE(cb_run.stop, true);
+			wait_for_completion(&sweep->done);
+			ret = -EINTR;
+		}
+		kthread_stop(task);
+	}
+
+	mutex_lock(&cb_run.lock);
+	if (cb_run.stop_reason) {
+		snprintf(cb_run.status, sizeof(cb_run.status), "failed %s", cb_run.stop_reason);
+		ret = ret ?: -EIO;
+	} else {
+		strscpy(cb_run.status, cb_run.stop ? "stopped" : "done", sizeof(cb_run.status));
+	}
+	cb_run.running = false;
+	mutex_unlock(&cb_run.lock);
+	free_sweep(sweep);
+	return ret;
+}
+
+/* A figure that spans a suspend is none. */
+static int stop_for_suspend(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	if ((event == PM_SUSPEND_PREPARE || event == PM_HIBERNATION_PREPARE) &&
+	    READ_ONCE(cb_run.running)) {
+		cb_run.stop_reason = "the machine was suspended";
+		WRITE_ONCE(cb_run.stop, true);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block pm_notifier = { .notifier_call = stop_for_suspend };
+
+int cb_engine_init(void)
+{
+	cb_config_init(&cb_run.config);
+	return register_pm_notifier(&pm_notifier);
+}
+
+/* No run can be under way: its file would be open, and hold the module. */
+void cb_engine_exit(void)
+{
+	unregister_pm_notifier(&pm_notifier);
+	free_cells(cb_run.cells, cb_run.nr_cells);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a figure depends on: the `info` file.
+ */
+#include <linux/ctype.h>
+#include <linux/kernel.h>
+#include <linux/kfence.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/panic.h>
+#include <linux/string.h>
+#include <linux/utsname.h>
+#ifdef CONFIG_X86
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+#endif
+
+#include "clearbench.h"
+
+#define WORDS_LEN	256
+
+static void add_word(char words[WORDS_LEN], const char *word)
+{
+	size_t len = strlen(words);
+
+	scnprintf(words + len, WORDS_LEN - len, "%s%s", len ? " " : "", word);
+}
+
+/* Options that change what a clear, or a timed window, costs on this kernel */
+static void list_distortions(char words[WORDS_LEN])
+{
+	static const struct {
+		const char *name;
+		bool on;
+	} built_in[] = {
+		{ "KASAN", IS_ENABLED(CONFIG_KASAN) },
+		{ "KMSAN", IS_ENABLED(CONFIG_KMSAN) },
+		{ "KCSAN", IS_ENABLED(CONFIG_KCSAN) },
+		{ "lockdep", IS_ENABLED(CONFIG_LOCKDEP) },
+		{ "DEBUG_ATOMIC_SLEEP", IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP) },
+		{ "DEBUG_PREEMPT", IS_ENABLED(CONFIG_DEBUG_PREEMPT) },
+		{ "DEBUG_VM", IS_ENABLED(CONFIG_DEBUG_VM) },
+		{ "DEBUG_OBJECTS", IS_ENABLED(CONFIG_DEBUG_OBJECTS) },
+		{ "DEBUG_KMEMLEAK", IS_ENABLED(CONFIG_DEBUG_KMEMLEAK) },
+		{ "GCOV", IS_ENABLED(CONFIG_GCOV_KERNEL) },
+		{ "KCOV", IS_ENABLED(CONFIG_KCOV) },
+	};
+	unsigned int i;
+
+	words[0] = '\0';
+	for (i = 0; i < ARRAY_SIZE(built_in); i++)
+		if (built_in[i].on)
+			add_word(words, built_in[i].name);
+#ifdef CONFIG_KFENCE
+	if (kfence_sample_interval)
+		add_word(words, "KFENCE");
+#endif
+	if (page_poisoning_enabled_static())
+		add_word(words, "page_poison");
+	if (debug_pagealloc_enabled())
+		add_word(words, "debug_pagealloc");
+}
+
+/* The vendor of the hypervisor by CPUID's own words; "none", "unknown" */
+static void find_hypervisor(char vendor[16])
+{
+#ifdef __x86_64__
+	static const struct {
+		const char *signature;
+		const char *name;
+	} known[] = {
+		{ "KVMKVMKVM", "KVM" },
+		{ "TCGTCGTCGTCG", "TCG" },
+		{ "Microsoft Hv", "Hyper-V" },
+		{ "VMwareVMware", "VMware" },
+		{ "XenVMMXenVMM", "Xen" },
+	};
+	unsigned int i;
+	u32 reg[4];
+
+	prim_cpuid(1, 0, reg);
+	if (!(reg[2] & (1U << 31))) {
+		strscpy(vendor, "none", 16);
+		return;
+	}
+	prim_cpuid(0x40000000, 0, reg);
+	memcpy(vendor, &reg[1], 12);
+	vendor[12] = '\0';
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(vendor, known[i].signature))
+			strscpy(vendor, known[i].name, 16);
+	for (i = 0; vendor[i]; i++)
+		if (!isprint(vendor[i]))
+			vendor[i] = '?';
+	if (!vendor[0])
+		strscpy(vendor, "unknown", 16);
+#else
+	strscpy(vendor, "unknown", 16);
+#endif
+}
+
+/* What clear_page() is on this CPU */
+static const char *clear_page_alternative(void)
+{
+	if (IS_ENABLED(CONFIG_UML))
+		return "memset";
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+	if (boot_cpu_has(X86_FEATURE_ERMS))
+		return "stosb";
+	return boot_cpu_has(X86_FEATURE_REP_GOOD) ? "stosq" : "unrolled";
+#else
+	return "arch";
+#endif
+}
+
+static unsigned long taint(void)
+{
+	unsigned long mask = 0;
+	unsigned int i;
+
+	for (i = 0; i < TAINT_FLAGS_COUNT; i++)
+		mask |= test_taint(i) ? BIT(i) : 0;
+	return mask;
+}
+
+static void put_tenths(struct seq_file *m, const char *key, const char *what, u64 tenths)
+{
+	u32 rest;
+	u64 whole = div_u64_rem(tenths, 10, &rest);
+
+	seq_printf(m, "%s%s: %llu.%u\n", key, what, whole, rest);
+}
+
+/* cb_info_show() - print the environment, a `key: value` a line */
+void cb_info_show(struct seq_file *m)
+{
+	char distorts[WORDS_LEN], marks[WORDS_LEN] = "", vendor[16];
+	unsigned int i;
+
+	list_distortions(distorts);
+	find_hypervisor(vendor);
+	if (!strcmp(vendor, "TCG"))
+		add_word(marks, "emulated");
+	else if (strcmp(vendor, "none") && strcmp(vendor, "unknown"))
+		add_word(marks, "guest");
+	if (IS_ENABLED(CONFIG_UML))
+		add_word(marks, "um");
+	if (distorts[0])
+		add_word(marks, "distorted");
+
+	seq_printf(m, "clearbench: %s\n", CB_VERSION);
+	seq_puts(m, "format: 1\n");
+	seq_printf(m, "kernel: %s %s\n", init_utsname()->release, init_utsname()->version);
+	seq_printf(m, "machine: %s\n", init_utsname()->machine);
+	seq_printf(m, "tested: %s\n", CB_UNTESTED ? "no, newer than " CB_NEWEST_TESTED : "yes");
+	seq_printf(m, "preempt: %s\n", cb_preempt_model());
+	seq_printf(m, "page_size: %lu\n", PAGE_SIZE);
+	seq_printf(m, "max_page_order: %d\n", MAX_PAGE_ORDER);
+	seq_printf(m, "process_pages_non_preempt_batch: %lu\n",
+		   (unsigned long)PROCESS_PAGES_NON_PREEMPT_BATCH);
+	seq_printf(m, "clear_pages: %s\n", CB_CLEAR_PAGES);
+	seq_printf(m, "clear_page: %s\n", clear_page_alternative());
+	cb_clock_show(m);
+	for (i = 0; i < cb_nr_contexts; i++)
+		put_tenths(m, "clock_ns_", cb_contexts[i].name, cb_contexts[i].clock_ns);
+	put_tenths(m, "clock_read_ns", "", cb_clock_read_tenths);
+	seq_printf(m, "init_on_alloc: %d\n", want_init_on_alloc(0));
+	seq_printf(m, "init_on_free: %d\n", want_init_on_free());
+	seq_printf(m, "distorts: %s\n", distorts[0] ? distorts : "none");
+	if (IS_ENABLED(CONFIG_UML) && strcmp(vendor, "none"))
+		seq_printf(m, "hypervisor: um on %s\n", vendor);
+	else
+		seq_printf(m, "hypervisor: %s\n", IS_ENABLED(CONFIG_UML) ? "um" : vendor);
+	seq_printf(m, "marks: %s\n", marks[0] ? marks : "none");
+	seq_printf(m, "taint: 0x%lx\n", taint());
+	seq_printf(m, "llc_bytes: %llu\n", cb_llc_bytes());
+	seq_printf(m, "cold_by: %s\n", cb_state_how());
+	seq_printf(m, "hist_limit_mib: %llu\n", cb_hist_limit() >> 20);
+#if defined(CONFIG_X86) && !defined(CONFIG_UML)
+	seq_printf(m, "cpu_model: %s\n", boot_cpu_data.x86_model_id);
+#endif
+	mutex_lock(&cb_run.lock);
+	if (cb_run.wall_ns && !cb_run.running) {
+		seq_printf(m, "last_run_ms: %llu\n", div_u64(cb_run.wall_ns, NSEC_PER_MSEC));
+		put_tenths(m, "last_run_duty_percent", "",
+			   div64_u64(cb_run.busy_ns * 1000, cb_run.wall_ns));
+	}
+	mutex_unlock(&cb_run.lock);
+}

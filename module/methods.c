@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How an extent is cleared. To add a method: write clear_NAME(), wrap it with
+ * CB_TIMED(), add a row to cb_methods[].
+ */
+#include <linux/highmem.h>
+#include <linux/kernel.h>
+
+#include "clearbench.h"
+
+/*
+ * The timed window. The clearing code is inlined into it, so that it is no
+ * dearer to call one method than another, and all that it needs is at hand
+ * before the clock is read. One read before, one after; nothing is subtracted.
+ *
+ * Methods whose stores are weakly ordered end in a fence of their own; @drain
+ * gives one to all, since a window that ends with stores in flight is not like
+ * one that waits for them.
+ */
+#define CB_TIMED(_name)							\
+static void time_##_name(struct cb_sample *s)				\
+{									\
+	struct page *page = s->page;					\
+	void *addr = s->addr;						\
+	unsigned int npages = s->npages;				\
+	unsigned int batch = s->batch;					\
+	bool drain = s->drain;						\
+	u64 start, end;							\
+									\
+	start = cb_clock();						\
+	clear_##_name(page, addr, npages, batch);			\
+	if (drain)							\
+		mb();	/* every store has left this CPU's buffers */	\
+	end = cb_clock();						\
+	s->clear_ticks = end - start;					\
+}
+
+#define CB_CLEAR(_name)							\
+static __always_inline void						\
+clear_##_name(struct page *page, void *addr, unsigned int npages,	\
+	      unsigned int batch)
+
+/* What a window costs that holds nothing */
+CB_CLEAR(empty) { }
+
+CB_TIMED(empty)
+
+void cb_time_empty(struct cb_sample *s)
+{
+	time_empty(s);
+}
+
+/*
+ * kernel_init_pages() of mm/page_alloc.c, as it stood from 6.1 to 7.1: page by
+ * page, ascending.
+ */
+CB_CLEAR(legacy)
+{
+	unsigned int i;
+
+	/* s390's use of memset() could override KASAN redzones. */
+	kasan_disable_current();
+	for (i = 0; i < npages; i++)
+		clear_highpage_kasan_tagged(page + i);
+	kasan_enable_current();
+}
+
+CB_TIMED(legacy)
+
+/* The loop alone: no kmap, no KASAN tag. Against `legacy` it is what they cost. */
+CB_CLEAR(clear_page)
+{
+	unsigned int i;
+
+	for (i = 0; i < npages; i++)
+		clear_page(addr + i * PAGE_SIZE);
+}
+
+CB_TIMED(clear_page)
+
+/* Calls @_call(addr, bytes) for @batch pages at a time, the rest at the end. */
+#define CB_IN_BATCHES(_call)						\
+	do {								\
+		unsigned int n = min(batch, npages);			\
+									\
+		_call(addr, n);						\
+		addr += n * PAGE_SIZE;					\
+		npages -= n;						\
+	} while (npages)
+
+CB_CLEAR(batched)
+{
+	CB_IN_BATCHES(clear_pages);
+}
+
+CB_TIMED(batched)
+
+/* clear_highpages_kasan_tagged() of mm/page_alloc.c, as it landed in 7.2 */
+CB_CLEAR(upstream)
+{
+	unsigned int i;
+
+	kasan_disable_current();
+	if (!IS_ENABLED(CONFIG_HIGHMEM))
+		clear_pages(kasan_reset_tag(page_address(page)), npages);
+	else
+		for (i = 0; i < npages; i++)
+			clear_highpage_kasan_tagged(page + i);
+	kasan_enable_current();
+}
+
+CB_TIMED(upstream)
+
+/*
+ * The running kernel's own path. The clear cannot be told from the allocation
+ * around it, so both are in the window; the same allocation without the clear
+ * is timed beside it, unless init_on_alloc makes the two the same.
+ */
+static void time_alloc_zero(struct cb_sample *s)
+{
+	bool plain = !want_init_on_alloc(0);
+	struct page *page;
+	u64 start, end;
+
+	start = cb_clock();
+	page = cb_alloc(s, __GFP_ZERO);
+	end = cb_clock();
+	s->failed = !page;
+	if (!page)
+		return;
+	s->page = page;
+	s->clear_ticks = end - start;
+
+	start = cb_clock();
+	__free_pages(page, s->order);
+	end = cb_clock();
+	s->free_ticks = end - start;
+	if (!plain)
+		return;
+
+	start = cb_clock();
+	page = cb_alloc(s, 0);
+	end = cb_clock();
+	s->failed = !page;
+	if (!page)
+		return;
+	s->alloc_ticks = end - start;
+	__free_pages(page, s->order);
+}
+
+#ifdef __x86_64__
+#define CB_PRIMITIVE(_name)						\
+static __always_inline void _name##_pages(void *addr, unsigned int n)	\
+{									\
+	prim_##_name(addr, n * PAGE_SIZE);				\
+}									\
+CB_CLEAR(_name)								\
+{									\
+	CB_IN_BATCHES(_name##_pages);					\
+}									\
+CB_TIMED(_name)
+
+CB_PRIMITIVE(stosb)
+CB_PRIMITIVE(stosq)
+CB_PRIMITIVE(mov)
+#endif
+
+const struct cb_method cb_methods[] = {
+	{
+		.name = "legacy", .time = time_legacy,
+		.desc = "kernel_init_pages() of 6.1 to 7.1: clear_highpage_kasan_tagged() per page",
+	}, {
+		.name = "clear_page", .time = time_clear_page,
+		.desc = "clear_page() per page, no kmap, no KASAN work",
+	}, {
+		.name = "batched", .time = time_batched, .batched = true,
+		.desc = "clear_pages(), batch pages a call",
+	}, {
+		.name = "upstream", .time = time_upstream,
+		.desc = "clear_highpages_kasan_tagged() of 7.2, a copy",
+	}, {
+		.name = "alloc_zero", .time = time_alloc_zero, .allocates = true,
+		.desc = "alloc_pages() of the running kernel with __GFP_ZERO, and without",
+	},
+#ifdef __x86_64__
+	{
+		.name = "stosb", .time = time_stosb, .batched = true,
+		.desc = "rep stosb, batch pages an instruction",
+	}, {
+		.name = "stosq", .time = time_stosq, .batched = true,
+		.desc = "rep stosq, batch pages an instruction",
+	}, {
+		.name = "mov", .time = time_mov, .batched = true,
+		.desc = "8-byte mov, 64 bytes an iteration, batch pages a loop",
+	},
+#endif
+};
+
+const unsigned int cb_nr_methods = ARRAY_SIZE(cb_methods);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Clearing primitives and cache control, the same code in kernel and in user
+ * space. A primitive clears @len bytes, a multiple of 64, at an address aligned
+ * to 64, and tells the compiler that memory changed.
+ */
+#ifndef CLEARBENCH_PRIMITIVES_H
+#define CLEARBENCH_PRIMITIVES_H
+
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#include <linux/types.h>
+#else
+#include <linux/types.h>
+#include <stdbool.h>
+#ifndef __always_inline
+#define __always_inline		inline __attribute__((__always_inline__))
+#endif
+#endif
+
+#define PRIM_LINE		64
+
+/*
+ * prim_set() - write @len bytes of @pattern by ordinary cached stores
+ *
+ * Leaves the range in this CPU's caches as far as they reach.
+ */
+static inline void prim_set(void *addr, unsigned long len, __u64 pattern)
+{
+	volatile __u64 *p = addr;
+	unsigned long i;
+
+	for (i = 0; i < len / sizeof(*p); i++)
+		p[i] = pattern;
+}
+
+/* prim_read() - read a range, a line at a time, so that it displaces others */
+static inline void prim_read(const void *addr, unsigned long len)
+{
+	const volatile char *p = addr;
+	unsigned long i;
+
+	for (i = 0; i < len; i += PRIM_LINE)
+		(void)p[i];
+}
+
+#ifdef __x86_64__
+
+static __always_inline void prim_stosb(void *addr, unsigned long len)
+{
+	asm volatile("rep stosb"
+		     : "+D" (addr), "+c" (len)
+		     : "a" (0)
+		     : "memory");
+}
+
+static __always_inline void prim_stosq(void *addr, unsigned long len)
+{
+	len /= 8;
+	asm volatile("rep stosq"
+		     : "+D" (addr), "+c" (len)
+		     : "a" (0UL)
+		     : "memory");
+}
+
+/* Eight 8-byte stores a line, as the kernel's unrolled alternative does. */
+static __always_inline void prim_mov(void *addr, unsigned long len)
+{
+	asm volatile("1:\n\t"
+		     "movq %[zero], 0x00(%[p])\n\t"
+		     "movq %[zero], 0x08(%[p])\n\t"
+		     "movq %[zero], 0x10(%[p])\n\t"
+		     "movq %[zero], 0x18(%[p])\n\t"
+		     "movq %[zero], 0x20(%[p])\n\t"
+		     "movq %[zero], 0x28(%[p])\n\t"
+		     "movq %[zero], 0x30(%[p])\n\t"
+		     "movq %[zero], 0x38(%[p])\n\t"
+		     "addq $64, %[p]\n\t"
+		     "subq $64, %[len]\n\t"
+		     "jnz 1b"
+		     : [p] "+r" (addr), [len] "+r" (len)
+		     : [zero] "r" (0UL)
+		     : "memory", "cc");
+}
+
+/*
+ * prim_tsc() - read the time stamp counter, in program order
+ *
+ * RDTSC alone may be executed early; LFENCE lets it wait until all before it
+ * has completed (Intel SDM vol. 2B, "RDTSC"; on AMD once LFENCE is serialising,
+ * which Linux sees to). Stores may still be in the buffers.
+ */
+static __always_inline __u64 prim_tsc(void)
+{
+	__u32 low, high;
+
+	asm volatile("lfence\n\trdtsc" : "=a" (low), "=d" (high) : : "memory");
+	return (__u64)high << 32 | low;
+}
+
+static inline void prim_cpuid(__u32 leaf, __u32 subleaf, __u32 reg[4])
+{
+	asm volatile("cpuid"
+		     : "=a" (reg[0]), "=b" (reg[1]), "=c" (reg[2]), "=d" (reg[3])
+		     : "a" (leaf), "c" (subleaf));
+}
+
+/* CPUID 7.0: EBX bit 23 (Intel SDM vol. 2A, table 3-8; AMD APM vol. 3, E.3.6) */
+static inline bool prim_has_clflushopt(void)
+{
+	__u32 reg[4];
+
+	prim_cpuid(0, 0, reg);
+	if (reg[0] < 7)
+		return false;
+	prim_cpuid(7, 0, reg);
+	return reg[1] & (1U << 23);
+}
+
+/*
+ * prim_llc_bytes() - size of the last level cache; 0 if the CPU does not say
+ *
+ * Intel tells by leaf 4 and AMD by leaf 0x8000001d, in the same layout (Intel
+ * SDM vol. 2A, "CPUID"; AMD APM vol. 3, E.4.15). CPUID traps in a guest: not
+ * for a timed path.
+ */
+static inline __u64 prim_llc_bytes(void)
+{
+	__u32 reg[4], leaf = 4, i;
+	__u64 size = 0;
+
+	prim_cpuid(0, 0, reg);
+	if (reg[0] < 4 || reg[1] == 0x68747541 /* "Auth": AMD */ ||
+	    reg[1] == 0x6f677948 /* "Hygo": Hygon */) {
+		prim_cpuid(0x80000000, 0, reg);
+		if (reg[0] < 0x8000001d)
+			return 0;
+		leaf = 0x8000001d;
+	}
+	for (i = 0; i < 16; i++) {
+		__u64 ways, partitions, line, sets;
+
+		prim_cpuid(leaf, i, reg);
+		if (!(reg[0] & 0x1f))
+			break;
+		if ((reg[0] & 0x1f) == 2)	/* instructions only */
+			continue;
+		ways = (reg[1] >> 22) + 1;
+		partitions = ((reg[1] >> 12) & 0x3ff) + 1;
+		line = (reg[1] & 0xfff) + 1;
+		sets = (__u64)reg[2] + 1;
+		if (ways * partitions * line * sets > size)
+			size = ways * partitions * line * sets;
+	}
+	return size;
+}
+
+/* CPUID 0x80000007: EDX bit 8 (Intel SDM vol. 3B, "Invariant TSC") */
+static inline bool prim_tsc_invariant(void)
+{
+	__u32 reg[4];
+
+	prim_cpuid(0x80000000, 0, reg);
+	if (reg[0] < 0x80000007)
+		return false;
+	prim_cpuid(0x80000007, 0, reg);
+	return reg[3] & (1U << 8);
+}
+
+#define PRIM_HAVE_FLUSH		1
+
+/*
+ * prim_flush() - write a range back and drop it from every cache
+ *
+ * The fence at the end waits for all of it: what is timed next does not share
+ * the memory with write-backs of its own preparation.
+ */
+static inline void prim_flush(void *addr, unsigned long len, bool opt)
+{
+	char *p = addr, *end = p + len;
+
+	if (opt)
+		for (; p < end; p += PRIM_LINE)
+			asm volatile("clflushopt %0" : "+m" (*p));
+	else
+		for (; p < end; p += PRIM_LINE)
+			asm volatile("clflush %0" : "+m" (*p));
+	asm volatile("mfence" : : : "memory");
+}
+
+#else /* !__x86_64__ */
+
+#define PRIM_HAVE_FLUSH		0
+
+static __always_inline __u64 prim_tsc(void)
+{
+	return 0;
+}
+
+static inline bool prim_has_clflushopt(void)
+{
+	return false;
+}
+
+static inline __u64 prim_llc_bytes(void)
+{
+	return 0;
+}
+
+static inline void prim_flush(void *addr, unsigned long len, bool opt)
+{
+}
+
+#endif
+
+#endif /* CLEARBENCH_PRIMITIVES_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the module, the program and the tests agree on: names, formats, limits.
+ * Included by kernel and by user space; nothing here may need more than
+ * <linux/types.h>.
+ */
+#ifndef CLEARBENCH_RECORD_H
+#define CLEARBENCH_RECORD_H
+
+#define CB_VERSION		"0.1.0"
+#define CB_NAME			"clearbench"
+
+/* First line of the two result files; the number changes with their layout. */
+#define CB_RESULTS_MAGIC	"# clearbench results v1"
+#define CB_HISTOGRAMS_MAGIC	"# clearbench histograms v1"
+
+/*
+ * The columns of `results`, in order. New ones go to the end, none is renamed.
+ * Times are nanoseconds; "-" stands for what was not measured.
+ */
+#define CB_COLUMNS(X)							\
+	X(context) X(order) X(method) X(batch) X(cache) X(model)	\
+	X(cpu) X(nid) X(load)						\
+	X(n) X(n_disturbed) X(not_available) X(verify) X(state) X(note)	\
+	X(min_ns) X(p50_ns) X(p90_ns) X(p99_ns) X(p999_ns) X(max_ns)	\
+	X(mean_ns) X(gb_per_s) X(clock_ns) X(alloc_p50_ns) X(free_p50_ns) \
+	X(ratio) X(ratio_lo) X(ratio_hi) X(floor_lo) X(floor_hi)	\
+	X(irq_p50_ns) X(irq_p99_ns) X(irq_max_ns)			\
+	X(fifo_p50_ns) X(fifo_p99_ns) X(fifo_max_ns)			\
+	X(normal_p50_ns) X(normal_p99_ns) X(normal_max_ns)		\
+	X(irqoff_max_ns) X(resched_max_ns)
+
+#define CB_COLUMN_ENUM(_name)	CB_COL_##_name,
+enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
+
+/*
+ * The columns of `histograms`: the cell, which of its histograms ("clear",
+ * "alloc", "free" in ns; "ratio" and "floor" as fractions), and a bucket that
+ * holds values of [lower, upper). The overflow bucket's upper bound is "inf".
+ */
+#define CB_HIST_COLUMNS(X)						\
+	X(context) X(order) X(method) X(batch) X(hist)			\
+	X(lower) X(upper) X(count)
+
+/* Limits of the knobs. */
+#define CB_SAMPLES_MAX		10000000	/* rounds of one cell */
+#define CB_WARMUP_MAX		100000
+#define CB_EXTENT_ROUNDS_MAX	1000
+#define CB_BATCH_MAX		(1UL << 30)	/* pages in one call */
+#define CB_LIST_MAX		32		/* entries of a list knob */
+#define CB_KNOB_LEN		512		/* bytes of one knob's text */
+
+#endif /* CLEARBENCH_RECORD_H */
