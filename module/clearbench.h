@@ -198,6 +198,7 @@ enum cb_cell_state { CB_OK, CB_REFUSED, CB_FAILED, CB_PARTIAL };
  * @not_available: rounds for which no extent was to be had
  * @state_missed: samples of a method that allocates which got other memory than
  *	the state step had prepared
+ * @other_nodes: samples whose memory was not on @nid
  * @verify: "ok", "failed", or NULL where it was not asked for
  * @clear: times of the clear in ns; NULL in a refused cell
  * @alloc: times of the allocation in ns, where there is one; else NULL
@@ -222,6 +223,7 @@ struct cb_cell {
 	u64 disturbed;
 	u64 not_available;
 	u64 state_missed;
+	u64 other_nodes;
 	const char *verify;
 
 	struct hist *clear;

@@ -29,38 +29,49 @@ static char *read_text(const char __user *ubuf, size_t count, loff_t *ppos, char
 
 /* Knobs */
 
+static int knob_set(const struct cb_knob *knob, char *text)
+{
+	struct cb_config config;
+	int ret;
+
+	mutex_lock(&cb_run.lock);
+	if (cb_run.running) {
+		ret = -EBUSY;
+	} else {
+		config = cb_run.config;
+		ret = *text && !strchr(text, '\n') ? knob->parse(&config, text) : -EINVAL;
+		if (!ret)
+			cb_run.config = config;
+	}
+	mutex_unlock(&cb_run.lock);
+	return ret;
+}
+
+static void say_legal(const struct cb_knob *knob, int error)
+{
+	char legal[256];
+
+	knob->legal(legal, sizeof(legal));
+	pr_info("%s: refused (%s); legal is %s\n", knob->name,
+		error == -EINVAL ? "not understood" :
+		error == -ERANGE ? "out of range" : "not on this machine", legal);
+}
+
 static ssize_t knob_write(struct file *file, const char __user *ubuf,
 			  size_t count, loff_t *ppos)
 {
 	const struct cb_knob *knob = file_inode(file)->i_private;
-	char legal[256], *text, *buf;
-	struct cb_config config;
+	char *text, *buf = read_text(ubuf, count, ppos, &text);
 	int ret;
 
-	buf = read_text(ubuf, count, ppos, &text);
 	if (IS_ERR(buf)) {
 		ret = PTR_ERR(buf);
 	} else {
-		mutex_lock(&cb_run.lock);
-		if (cb_run.running) {
-			ret = -EBUSY;
-		} else {
-			config = cb_run.config;
-			ret = *text && strlen(text) == strcspn(text, "\n") ?
-			      knob->parse(&config, text) : -EINVAL;
-			if (!ret)
-				cb_run.config = config;
-		}
-		mutex_unlock(&cb_run.lock);
+		ret = knob_set(knob, text);
 		kfree(buf);
 	}
-	if (ret == -EINVAL || ret == -ERANGE || ret == -EDOM) {
-		knob->legal(legal, sizeof(legal));
-		pr_info("%s: refused (%s); legal is %s\n", knob->name,
-			ret == -EINVAL ? "not understood" :
-			ret == -ERANGE ? "out of range" : "not on this machine",
-			legal);
-	}
+	if (ret == -EINVAL || ret == -ERANGE || ret == -EDOM)
+		say_legal(knob, ret);
 	return ret ?: count;
 }
 

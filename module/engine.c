@@ -171,6 +171,14 @@ static struct page *prepare_allocator(const struct cb_context *context,
 	return page;
 }
 
+/* The node of the memory; of more than one, the first */
+static void note_node(struct cb_cell *cell, int nid)
+{
+	if (cell->nid == NUMA_NO_NODE)
+		cell->nid = nid;
+	cell->other_nodes += cell->nid != nid;
+}
+
 /* One clear by one variant; its time, if it has one, is in @v */
 static void take_sample(struct block *b, struct variant *v, bool counted)
 {
@@ -204,7 +212,7 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 		cell->not_available++;
 		return;
 	}
-	cell->nid = page_to_nid(s.page);
+	note_node(cell, page_to_nid(s.page));
 	cell->disturbed += !!s.switches;
 	cell->state_missed += prepared && prepared != s.page;
 	hist_add(cell->clear, cb_clock_ns(s.clear_ticks));
@@ -479,6 +487,8 @@ static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 	if (cell->state_missed)
 		add_note(cell, "%llu samples got other memory than was prepared",
 			 cell->state_missed);
+	if (cell->other_nodes)
+		add_note(cell, "%llu samples on other nodes", cell->other_nodes);
 	if (strcmp(cell->model, cb_preempt_model()))
 		add_note(cell, "the preemption model changed to %s", cb_preempt_model());
 }
@@ -734,7 +744,7 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	bool alloc = times_allocator(p->config, cell->method);
 
 	cell->cpu = p->cpu;
-	cell->nid = p->config->nid;
+	cell->nid = NUMA_NO_NODE;
 	cell->cache = p->config->cache;
 	cell->model = "-";
 	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);

@@ -12,8 +12,13 @@
 
 #include "clearbench.h"
 
-/* At most so much of the machine's memory is held as extents, one part in */
+/*
+ * What is held as extents: at most one part in 16 of the machine's memory, and
+ * no more than can be given back at once when a run is stopped, init_on_free
+ * included.
+ */
 #define HELD_SHARE		16
+#define HELD_MAX		SZ_256M
 /* What is done between two looks at the scheduler */
 #define CHUNK			SZ_1M
 #define POISON			0xa5a5a5a5a5a5a5a5ULL
@@ -55,15 +60,15 @@ void cb_give(const struct cb_context *context, struct cb_sample *s)
  * @wanted: how many will be asked for
  *
  * The allocator gives back what was freed last, so that "a new extent" would
- * be the old one. Extents are kept instead, up to a sixteenth of the machine's
- * memory; past that the oldest is freed, after the new one was taken.
+ * be the old one. Extents are kept instead, as far as HELD_SHARE and HELD_MAX go;
+ * past that the oldest is freed, after the new one was taken.
  *
  * Return: 0 or -ENOMEM.
  */
 int cb_extents_init(struct cb_extents *x, const struct cb_context *context,
 		    unsigned int order, u64 wanted)
 {
-	u64 max = (totalram_pages() / HELD_SHARE) >> order;
+	u64 max = min_t(u64, totalram_pages() / HELD_SHARE, HELD_MAX >> PAGE_SHIFT) >> order;
 
 	*x = (struct cb_extents) {
 		.context = context,

@@ -41,10 +41,13 @@ const char *cb_batch_name(unsigned int batch, char buf[12])
 static int parse_u64(const char *text, u64 min, u64 max, u64 *value)
 {
 	u64 v;
-	int ret = kstrtou64(text, 0, &v);
+	int ret = kstrtou64(text, 10, &v);
 
-	if (ret)
-		return ret;
+	if (ret) {	/* a number below 0 is one, though out of range */
+		s64 negative;
+
+		return kstrtos64(text, 10, &negative) ? ret : -ERANGE;
+	}
 	if (v < min || v > max)
 		return -ERANGE;
 	*value = v;
@@ -80,15 +83,13 @@ static int parse_list(struct cb_list *list, char *text,
 
 static int parse_orders(struct cb_config *config, char *text)
 {
-	DECLARE_BITMAP(orders, CB_ORDERS);
-	int ret = bitmap_parselist(text, orders, CB_ORDERS);
+	DECLARE_BITMAP(orders, CB_ORDERS) = { };
+	int ret = bitmap_parselist(text, orders, MAX_PAGE_ORDER + 1);
 
 	if (ret)
-		return ret == -ERANGE ? -ERANGE : -EINVAL;
+		return ret == -ERANGE || ret == -EOVERFLOW ? -ERANGE : -EINVAL;
 	if (bitmap_empty(orders, CB_ORDERS))
 		return -EINVAL;
-	if (find_last_bit(orders, CB_ORDERS) > MAX_PAGE_ORDER)
-		return -ERANGE;
 	bitmap_copy(config->orders, orders, CB_ORDERS);
 	return 0;
 }
