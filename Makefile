@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+# `make help` says what there is.
+#
+# Nothing is looked up while this file is read: `make demo` and `make check` work
+# on a machine that has no compiler yet, install one, and call make again.
+
+VERSION	:= $(shell sed -n 's/^\#define CB_VERSION[^"]*"\([^"]*\)".*/\1/p' module/record.h)
+KDIR	?= /lib/modules/$(shell uname -r)/build
+PREFIX	?= /usr/local
+CC	?= cc
+CFLAGS	?= -O2 -g
+
+SRC	:= $(sort $(wildcard scripts/clearbench/*.c))
+OBJ	:= $(SRC:scripts/clearbench/%.c=build/obj/%.o)
+PACKAGES := libkmod jansson
+# Expanded in recipes only, after the packages were asked for.
+PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
+PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES))
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) $(PKG_CFLAGS)
+
+.PHONY: all module program check check-long check-unit demo bench calibrate lint \
+	install uninstall clean help tools
+.DELETE_ON_ERROR:
+
+all: module program
+
+## module: module/clearbench.ko, against KDIR (the running kernel's headers)
+module:
+	@if [ -f "$(KDIR)/Makefile" ]; then \
+		$(MAKE) -C "$(KDIR)" M="$(CURDIR)/module" modules; \
+	else \
+		echo "module: not built: no kernel headers in $(KDIR): apt install linux-headers-$$(uname -r), or name them with KDIR="; \
+	fi
+
+## program: build/clearbench
+program: build/clearbench
+
+build/clearbench: $(OBJ)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(OBJ) $(PKG_LIBS) -lm -pthread
+
+build/obj/%.o: scripts/clearbench/%.c | tools
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(OBJ:.o=.d)
+
+# One line for each thing that is missing, with the package that has it.
+tools:
+	@missing=; \
+	command -v "$(firstword $(CC))" >/dev/null || missing="$$missing gcc"; \
+	if command -v pkg-config >/dev/null; then \
+		pkg-config --exists libkmod || missing="$$missing libkmod-dev"; \
+		pkg-config --exists jansson || missing="$$missing libjansson-dev"; \
+	else \
+		missing="$$missing pkg-config libkmod-dev libjansson-dev"; \
+	fi; \
+	if [ -n "$$missing" ]; then \
+		echo "missing: apt install$$missing" >&2; exit 1; \
+	fi
+
+## check: the tests; installs what is missing
+check:
+	scripts/deps all
+	$(MAKE) program
+	tests/run
+
+## check-long: what needs hours or other kernels as well
+check-long:
+	scripts/deps all
+	$(MAKE) program
+	tests/run --long
+
+## check-unit: the tests of the program alone
+check-unit:
+	$(MAKE) -C tests/unit check
+
+## demo: fetch a kernel, boot it, run the sweep there, print the table
+demo:
+	scripts/deps all
+	$(MAKE) program
+	scripts/demo
+
+## bench: the tool's own speed and size
+bench: program
+	tests/bench
+
+## calibrate: how well the tool's own intervals and noise floor hold
+calibrate: program
+	tests/bench --calibrate
+
+## lint: style and static checks; leaves out what is not installed
+lint:
+	tests/lint
+
+## install: program and collect.sh (DESTDIR, PREFIX), module source for DKMS
+install: program
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/clearbench"
+	install -m 755 build/clearbench "$(DESTDIR)$(PREFIX)/bin/clearbench"
+	install -m 755 scripts/collect.sh "$(DESTDIR)$(PREFIX)/share/clearbench/collect.sh"
+	install -d "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
+	install -m 644 module/Kbuild module/*.[ch] "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
+	printf '%s\n' 'PACKAGE_NAME="clearbench"' 'PACKAGE_VERSION="$(VERSION)"' \
+		'BUILT_MODULE_NAME[0]="clearbench"' 'DEST_MODULE_LOCATION[0]="/updates"' \
+		'AUTOINSTALL="yes"' \
+		'MAKE[0]="make -C $$kernel_source_dir M=$$dkms_tree/$$PACKAGE_NAME/$$PACKAGE_VERSION/build modules"' \
+		'CLEAN="make -C $$kernel_source_dir M=$$dkms_tree/$$PACKAGE_NAME/$$PACKAGE_VERSION/build clean"' \
+		> "$(DESTDIR)/usr/src/clearbench-$(VERSION)/dkms.conf"
+
+## uninstall: take them away again
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/clearbench"
+	rm -rf "$(DESTDIR)$(PREFIX)/share/clearbench" "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
+
+## clean: what was built here
+clean:
+	@if [ -f "$(KDIR)/Makefile" ]; then \
+		$(MAKE) -C "$(KDIR)" M="$(CURDIR)/module" clean; \
+	fi
+	rm -rf build
+
+## help: this
+help:
+	@echo "make            module/clearbench.ko and build/clearbench"
+	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' Makefile | \
+		while IFS='|' read -r target text; do \
+			printf 'make %-10s %s\n' "$$target" "$$text"; \
+		done
