@@ -33,8 +33,17 @@
 #define CB_BATCH_FULL		0U		/* the whole extent */
 #define CB_BATCH_AUTO		(~0U)		/* the kernel's own rule */
 
-/* Orders that a sweep may name; those above MAX_PAGE_ORDER are not offered yet. */
+/*
+ * Orders that a sweep may name: those above MAX_PAGE_ORDER ("large") come from
+ * contiguous allocation.
+ */
+#define CB_ORDER_MAX		max(CB_EXTENT_SHIFT_MAX - PAGE_SHIFT, MAX_PAGE_ORDER)
 #define CB_ORDERS		32
+
+static inline bool cb_order_is_large(unsigned int order)
+{
+	return order > MAX_PAGE_ORDER;
+}
 
 #define CB_NOTE_LEN		120
 
@@ -131,6 +140,14 @@ static __always_inline u64 cb_clock(void)
 	return ticks;
 }
 
+/**
+ * cb_alloc() - an allocation as the kernel makes it, in the sample's context
+ * @s: order, node and flags; not of a large order
+ * @gfp: flags on top of those
+ *
+ * An order that is not to be had is no accident on a fragmented machine: it is
+ * counted, and neither reported in the log nor fought for.
+ */
 static __always_inline struct page *cb_alloc(const struct cb_sample *s, gfp_t gfp)
 {
 	gfp |= s->gfp | __GFP_NOWARN | __GFP_NORETRY;
@@ -167,6 +184,7 @@ void cb_time_empty(struct cb_sample *s);
  * @name: as the user writes it
  * @desc: one line
  * @gfp: how it may allocate
+ * @atomic: it may not sleep
  * @run: calls @fn(@arg) in that context on this CPU and waits for it; called
  *	by a thread that is bound to the CPU and may sleep
  * @unavailable: why this kernel does not have it, or NULL; optional
@@ -178,6 +196,7 @@ struct cb_context {
 	const char *name;
 	const char *desc;
 	gfp_t gfp;
+	bool atomic;
 	void (*run)(void (*fn)(void *arg), void *arg);
 	const char *(*unavailable)(void);
 	const char *rt_note;
@@ -295,17 +314,16 @@ const char *cb_batch_name(unsigned int batch, char buf[12]);
 /**
  * struct cb_extents - the extents that a block has taken
  * @context: where they are taken and given back
- * @held: taken and kept, so that a new one is another piece of memory
+ * @held: taken and kept, the oldest first, so that a new one is another piece
+ *	of memory
  * @nr: of @held
  * @max: how many may be held
- * @next: the oldest, once @max are held
  */
 struct cb_extents {
 	const struct cb_context *context;
 	struct page **held;
 	unsigned int nr;
 	unsigned int max;
-	unsigned int next;
 };
 
 int cb_extents_init(struct cb_extents *x, const struct cb_context *context,
@@ -327,6 +345,7 @@ int cb_engine_run(void);
 int cb_engine_init(void);
 void cb_engine_exit(void);
 u64 cb_hist_limit(void);
+extern unsigned int cb_atomic_limit_ms;
 
 /* info.c */
 void cb_info_show(struct seq_file *m);

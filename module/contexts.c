@@ -61,10 +61,12 @@ struct cb_context cb_contexts[] = {
 		.desc = "a thread bound to the CPU, SCHED_NORMAL, nice 0, preemptible, GFP_KERNEL",
 	}, {
 		.name = "softirq", .run = run_softirq, .gfp = GFP_ATOMIC,
+		.atomic = true,
 		.desc = "a softirq (tasklet), GFP_ATOMIC",
 		.rt_note = "PREEMPT_RT: softirqs are preemptible",
 	}, {
 		.name = "spinlock", .run = run_spinlock, .gfp = GFP_ATOMIC,
+		.atomic = true,
 		.desc = "spin_lock() held, GFP_ATOMIC",
 		.rt_note = "PREEMPT_RT: the spinlock is a sleeping lock",
 	},

@@ -38,6 +38,10 @@ static char *test_leave_byte = "";
 module_param(test_leave_byte, charp, 0400);
 MODULE_PARM_DESC(test_leave_byte, "for tests only: a method that is made to leave one byte when it is verified");
 
+unsigned int cb_atomic_limit_ms = 50;
+module_param_named(atomic_limit_ms, cb_atomic_limit_ms, uint, 0644);
+MODULE_PARM_DESC(atomic_limit_ms, "longest time that one clear may hold its CPU in atomic context, in ms (50)");
+
 /* cb_hist_limit() - in bytes */
 u64 cb_hist_limit(void)
 {
@@ -200,6 +204,8 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 	else if (cache != CB_FRESH)
 		prepared = prepare_allocator(b->context, &s);
 	busy_ticks += cb_clock() - start;
+	if (READ_ONCE(cb_run.stop))	/* the state step may be half done */
+		return;
 
 	b->context->run(sample_in_context, &c);
 
@@ -439,6 +445,11 @@ static void judge_cell(struct cb_cell *cell)
 	}
 	if (cell->cache == CB_FRESH && want_init_on_alloc(0))
 		add_note(cell, "init_on_alloc: the allocator has just cleared it");
+	if (cb_order_is_large(cell->order) &&
+	    (cell->method->allocates || cell->cache == CB_FRESH)) {
+		cell->state = CB_REFUSED;
+		add_note(cell, "above MAX_PAGE_ORDER alloc_pages() has nothing");
+	}
 	if (cell->method->allocates) {
 		if (want_init_on_alloc(0))
 			add_note(cell, "init_on_alloc: a plain allocation clears too");
@@ -447,6 +458,42 @@ static void judge_cell(struct cb_cell *cell)
 	}
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && cell->context->rt_note)
 		add_note(cell, "%s", cell->context->rt_note);
+}
+
+/*
+ * A large extent in atomic context holds its CPU for as long as its clear
+ * takes. That is estimated, by two clears of it in process context, and what
+ * is above the limit is refused.
+ */
+static void judge_hold_time(struct block *b, struct cb_cell *cells, unsigned int nr)
+{
+	struct cb_sample s = b->sample;
+	unsigned int i;
+
+	if (!b->context->atomic || !cb_order_is_large(s.order))
+		return;
+	cb_take(b->context, &s);
+	if (!s.page)
+		return;		/* nor will there be one for the rounds */
+	for (i = 0; i < nr && !should_stop(b); i++) {
+		struct cb_cell *cell = &cells[i];
+		u64 ms;
+
+		if (cell->state != CB_OK)
+			continue;
+		s.batch = batch_pages(cell);
+		cell->method->time(&s);
+		cond_resched();
+		cell->method->time(&s);
+		cond_resched();
+		ms = div_u64(cb_clock_ns(s.clear_ticks), NSEC_PER_MSEC);
+		if (ms <= cb_atomic_limit_ms)
+			continue;
+		cell->state = CB_REFUSED;
+		add_note(cell, "would hold the CPU for %llu ms, the limit is %u ms (module parameter atomic_limit_ms)",
+			 ms, cb_atomic_limit_ms);
+	}
+	cb_give(b->context, &s);
 }
 
 static struct variant *find_baseline(struct block *b)
@@ -534,6 +581,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 		judge_cell(&cells[i]);
 	}
 	WRITE_ONCE(cb_run.current_cell, cells);
+	judge_hold_time(b, cells, nr);
 	if (config->verify)
 		verify_block(b, cells, nr);
 

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -23,6 +24,95 @@
 #define CHUNK			SZ_1M
 #define POISON			0xa5a5a5a5a5a5a5a5ULL
 
+/*
+ * Large extents. Where the kernel exports contiguous allocation it moves other
+ * pages out of the way; where it does not, blocks of the largest order are
+ * taken until enough of them lie side by side. Either may sleep.
+ */
+#ifdef CB_HAVE_CONTIG_PAGES
+static struct page *take_large(const struct cb_sample *s)
+{
+	nodemask_t node = NODE_MASK_NONE;
+	bool any = s->nid == NUMA_NO_NODE;
+
+	if (!any)
+		node_set(s->nid, node);
+	return alloc_contig_pages(s->npages, GFP_KERNEL | __GFP_NOWARN,
+				  any ? numa_mem_id() : s->nid, any ? NULL : &node);
+}
+
+static void give_large(struct page *page, unsigned int order)
+{
+	free_contig_range(page_to_pfn(page), 1UL << order);
+}
+#else
+/* Blocks looked through for one extent, in multiples of what it needs */
+#define GATHER_FACTOR		4
+
+static void give_large(struct page *page, unsigned int order)
+{
+	unsigned long pfn = page_to_pfn(page), end = pfn + (1UL << order);
+
+	for (; pfn < end; pfn += 1UL << MAX_PAGE_ORDER)
+		__free_pages(pfn_to_page(pfn), MAX_PAGE_ORDER);
+}
+
+static int cmp_pfn(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The first of @need blocks that lie side by side in the sorted @pfn[], or @nr */
+static unsigned int find_run(const unsigned long *pfn, unsigned int nr, unsigned int need)
+{
+	unsigned int i, run = 0;
+
+	for (i = 0; i < nr; i++) {
+		run = run && pfn[i] == pfn[i - 1] + (1UL << MAX_PAGE_ORDER) ? run + 1 : 1;
+		if (run == need)
+			return i + 1 - need;
+	}
+	return nr;
+}
+
+static struct page *take_large(const struct cb_sample *s)
+{
+	struct cb_sample block = { .order = MAX_PAGE_ORDER, .gfp = GFP_KERNEL, .nid = s->nid };
+	unsigned int need = s->npages >> MAX_PAGE_ORDER;
+	unsigned int max = need * GATHER_FACTOR, nr = 0, first, i;
+	unsigned long *pfn = kvmalloc_array(max, sizeof(*pfn), GFP_KERNEL);
+	struct page *page = NULL;
+
+	if (!pfn)
+		return NULL;
+	do {	/* what it needs at once, then a little more at a time */
+		unsigned int want = nr ? nr + DIV_ROUND_UP(need, 4) : need;
+
+		for (i = nr; nr < min(want, max); nr++) {
+			page = cb_alloc(&block, 0);
+			if (!page)
+				break;
+			pfn[nr] = page_to_pfn(page);
+			cond_resched();
+		}
+		if (nr == i)	/* no more to be had */
+			break;
+		sort(pfn, nr, sizeof(*pfn), cmp_pfn, NULL);
+		first = find_run(pfn, nr, need);
+	} while (first == nr && nr < max && page && !READ_ONCE(cb_run.stop));
+
+	first = find_run(pfn, nr, need);
+	page = first < nr ? pfn_to_page(pfn[first]) : NULL;
+	for (i = 0; i < nr; i++)
+		if (!page || i < first || i >= first + need)
+			__free_pages(pfn_to_page(pfn[i]), MAX_PAGE_ORDER);
+	kvfree(pfn);
+	return page;
+}
+#endif
+
 static void take_in_context(void *arg)
 {
 	struct cb_sample *s = arg;
@@ -37,17 +127,28 @@ static void give_in_context(void *arg)
 	__free_pages(s->page, s->order);
 }
 
-/* cb_take() - allocate an extent in @context; @s->page is NULL if there is none */
+/**
+ * cb_take() - take an extent; @s->page is NULL if there is none
+ *
+ * In @context, as what stands for the kernel's own allocation; a large one in
+ * process context, the only one that can.
+ */
 void cb_take(const struct cb_context *context, struct cb_sample *s)
 {
-	context->run(take_in_context, s);
+	if (cb_order_is_large(s->order))
+		s->page = take_large(s);
+	else
+		context->run(take_in_context, s);
 	s->addr = s->page ? page_address(s->page) : NULL;
 }
 
-/* cb_give() - free it, likewise */
+/* cb_give() - give it back, likewise */
 void cb_give(const struct cb_context *context, struct cb_sample *s)
 {
-	context->run(give_in_context, s);
+	if (cb_order_is_large(s->order))
+		give_large(s->page, s->order);
+	else
+		context->run(give_in_context, s);
 	s->page = NULL;
 	s->addr = NULL;
 }
@@ -78,6 +179,15 @@ int cb_extents_init(struct cb_extents *x, const struct cb_context *context,
 	return x->held ? 0 : -ENOMEM;
 }
 
+static void give_oldest(struct cb_extents *x, const struct cb_sample *s)
+{
+	struct cb_sample old = *s;
+
+	old.page = x->held[0];
+	cb_give(x->context, &old);
+	memmove(x->held, x->held + 1, --x->nr * sizeof(*x->held));
+}
+
 /**
  * cb_extents_next() - make another extent the one of @s
  *
@@ -88,19 +198,15 @@ int cb_extents_init(struct cb_extents *x, const struct cb_context *context,
  */
 bool cb_extents_next(struct cb_extents *x, struct cb_sample *s)
 {
-	struct cb_sample old = *s;
+	do {
+		cb_take(x->context, s);
+		if (x->nr && (!s->page || x->nr == x->max))
+			give_oldest(x, s);
+		else if (!s->page)
+			return false;
+	} while (!s->page);
 
-	cb_take(x->context, s);
-	if (!s->page)
-		return false;
-	if (x->nr < x->max) {
-		x->held[x->nr++] = s->page;
-	} else {
-		old.page = x->held[x->next];
-		cb_give(x->context, &old);
-		x->held[x->next] = s->page;
-		x->next = (x->next + 1) % x->max;
-	}
+	x->held[x->nr++] = s->page;
 	cb_poison(s->addr, (unsigned long)s->npages * PAGE_SIZE);
 	return true;
 }

@@ -156,6 +156,9 @@ void cb_info_show(struct seq_file *m)
 	seq_printf(m, "preempt: %s\n", cb_preempt_model());
 	seq_printf(m, "page_size: %lu\n", PAGE_SIZE);
 	seq_printf(m, "max_page_order: %d\n", MAX_PAGE_ORDER);
+	seq_printf(m, "max_order: %d\n", CB_ORDER_MAX);
+	seq_printf(m, "large_orders_by: %s\n",
+		   IS_ENABLED(CB_HAVE_CONTIG_PAGES) ? "alloc_contig_pages" : "gathered blocks");
 	seq_printf(m, "process_pages_non_preempt_batch: %lu\n",
 		   (unsigned long)PROCESS_PAGES_NON_PREEMPT_BATCH);
 	seq_printf(m, "clear_pages: %s\n", CB_CLEAR_PAGES);
@@ -175,6 +178,7 @@ void cb_info_show(struct seq_file *m)
 	seq_printf(m, "taint: 0x%lx\n", taint());
 	seq_printf(m, "llc_bytes: %llu\n", cb_llc_bytes());
 	seq_printf(m, "cold_by: %s\n", cb_state_how());
+	seq_printf(m, "atomic_limit_ms: %u\n", cb_atomic_limit_ms);
 	seq_printf(m, "hist_limit_mib: %llu\n", cb_hist_limit() >> 20);
 #if defined(CONFIG_X86) && !defined(CONFIG_UML)
 	seq_printf(m, "cpu_model: %s\n", boot_cpu_data.x86_model_id);

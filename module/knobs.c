@@ -84,7 +84,7 @@ static int parse_list(struct cb_list *list, char *text,
 static int parse_orders(struct cb_config *config, char *text)
 {
 	DECLARE_BITMAP(orders, CB_ORDERS) = { };
-	int ret = bitmap_parselist(text, orders, MAX_PAGE_ORDER + 1);
+	int ret = bitmap_parselist(text, orders, CB_ORDER_MAX + 1);
 
 	if (ret)
 		return ret == -ERANGE || ret == -EOVERFLOW ? -ERANGE : -EINVAL;
@@ -101,8 +101,8 @@ static void show_orders(struct seq_file *m, const struct cb_config *config)
 
 static void legal_orders(char *buf, size_t size)
 {
-	snprintf(buf, size, "orders and ranges such as 0-3,9; from 0 to %d (MAX_PAGE_ORDER)",
-		 MAX_PAGE_ORDER);
+	snprintf(buf, size, "orders and ranges such as 0-3,9; from 0 to %d (MAX_PAGE_ORDER is %d)",
+		 CB_ORDER_MAX, MAX_PAGE_ORDER);
 }
 
 /* methods */

@@ -42,7 +42,8 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 	X(context) X(order) X(method) X(batch) X(hist)			\
 	X(lower) X(upper) X(count)
 
-/* Limits of the knobs. */
+/* Limits of the knobs. The largest extent is 1 GiB, a gigantic page of x86. */
+#define CB_EXTENT_SHIFT_MAX	30
 #define CB_SAMPLES_MAX		10000000	/* rounds of one cell */
 #define CB_WARMUP_MAX		100000
 #define CB_EXTENT_ROUNDS_MAX	1000
