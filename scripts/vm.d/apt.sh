@@ -80,6 +80,8 @@ apt_setup() {	# RELEASE
 		Dir::State::status "$dir/root/var/lib/dpkg/status";
 		Dir::State::extended_states "$dir/extended_states";
 		Dir::Cache "$dir/cache";
+		Dir::Cache::pkgcache "pkgcache.bin";
+		Dir::Cache::srcpkgcache "srcpkgcache.bin";
 		Dir::Log "$dir";
 		#clear APT::Architectures;
 		APT::Architecture "amd64";

@@ -110,7 +110,7 @@ on_debian() {
 tools_missing() {	# PART
 	local cmd missing=
 	local -A needs=(
-		[boot]="qemu-system-x86_64 busybox"
+		[boot]="busybox"
 		[um]="busybox"
 		[kernel]="make gcc flex bison bc xz perl"
 		[module]="make gcc"

@@ -18,6 +18,7 @@ accel=		# what auto came to
 initramfs() {	# COMMAND
 	local dir=$tmp/root busybox
 
+	rm -rf "$dir"
 	busybox=$(static_busybox)
 	{
 		mkdir -p "$dir"/{bin,sbin,proc,sys,dev,tmp,root,out,etc,.vm,clearbench} &&
@@ -55,6 +56,7 @@ guest_program() {	# FILE
 relays=()
 
 relay_start() {
+	rm -f "$tmp/stdout" "$tmp/stderr"
 	mkfifo "$tmp/stdout" "$tmp/stderr" || die $VM_FAILED "cannot make a pipe in $tmp"
 	# The machine makes its end not blocking, which must not reach our caller's
 	# terminal or pipe: so a cat stands between.
@@ -70,10 +72,11 @@ relay_end() {
 	for pid in "${relays[@]}"; do
 		wait "$pid"
 	done
+	relays=()
 }
 
 machine_qemu() {	# starts it in the background: machine_pid
-	local cmdline i=0 path serial=()
+	local cmdline i=0 path serial=() run
 
 	cmdline="console=ttyS0,115200 earlyprintk=ttyS0,115200 ignore_loglevel printk.devkmsg=on panic=-1 8250.nr_uarts=4${o_preempt:+ preempt=$o_preempt}${o_append:+ $o_append}"
 	for path in kernel.log stdout stderr control; do
@@ -81,14 +84,14 @@ machine_qemu() {	# starts it in the background: machine_pid
 			 -device "isa-serial,chardev=s$i,index=$i")
 		i=$((i + 1))
 	done
-	qemu=(qemu-system-x86_64 -M pc -nodefaults -no-user-config -display none
+	run=("${qemu[@]}" -M pc,hpet=off -nodefaults -no-user-config -display none
 		-no-reboot -m "$o_mem" -smp "$o_smp" -kernel "$k_image"
 		-initrd "$tmp/initramfs" -append "$cmdline" "${serial[@]}")
 	case $accel in
-	kvm) qemu+=(-accel kvm -cpu "${o_cpu:-host}") ;;
-	*) qemu+=(-accel "tcg,thread=multi" -cpu "${o_cpu:-max}") ;;
+	kvm) run+=(-accel kvm -cpu "${o_cpu:-host}") ;;
+	*) run+=(-accel "tcg,thread=multi" -cpu "${o_cpu:-max}") ;;
 	esac
-	setsid "${qemu[@]}" </dev/null >"$tmp/machine.log" 2>&1 &
+	setsid "${run[@]}" </dev/null >"$tmp/machine.log" 2>&1 &
 	machine_pid=$!
 }
 
@@ -103,19 +106,20 @@ machine_um() {
 	# shellcheck disable=SC2016 # for the inner shell
 	setsid "${um_namespace[@]}" sh -c '
 		ulimit -c 0
-		TMPDIR=$1
-		! mount -t tmpfs -o huge=always,size=100%,mode=700 clearbench "$1" 2>/dev/null ||
-			huge=1
-		if [ -z "$huge" ] && [ -w /dev/shm ]; then
+		if [ -n "$1" ] && mount -t tmpfs -o huge=always,size=100%,mode=700 clearbench "$2/mem" 2>/dev/null; then
+			TMPDIR=$2/mem
+		elif [ -w /dev/shm ] && ! grep -q " /dev/shm [^ ]* [^ ]*noexec" /proc/mounts; then
 			TMPDIR=/dev/shm
+		else
+			TMPDIR=$2/mem
 		fi
-		export TMPDIR
-		shift
+		export TMPDIR HOME="$2"	# for its ~/.uml
+		shift 2
 		exec "$@"
-		' - "$tmp/mem" "$k_image" "mem=$o_mem" "ncpus=$o_smp" seccomp=on \
+		' - "${um_namespace[*]}" "$tmp" "$k_image" "mem=$o_mem" "ncpus=$o_smp" seccomp=on \
 		"initrd=$tmp/initramfs" con=null con0=null,fd:1 ssl=null ssl1=null,fd:7 \
 		ssl2=null,fd:8 ssl3=null,fd:9 earlyprintk ignore_loglevel \
-		printk.devkmsg=on panic=-1 noreboot "uml_dir=$tmp/uml/" "${words[@]}" </dev/null \
+		printk.devkmsg=on panic=-1 noreboot "${words[@]}" </dev/null \
 		>"$tmp/kernel.log" 2>"$tmp/machine.log" 7>"$tmp/stdout" 8>"$tmp/stderr" 9>"$tmp/control" &
 	machine_pid=$!
 }
@@ -135,13 +139,12 @@ machine_run() {
 	sleep "$o_timeout" &
 	timer=$!
 	children+=("$timer")
-	wait -n -p ended "$machine_pid" "$timer"
-	machine_status=$?
+	{ wait -n -p ended "$machine_pid" "$timer"; } 2>/dev/null
 	# User Mode Linux has a process for each guest process: end the group
 	kill -KILL -- "-$machine_pid" 2>/dev/null
-	[ "$ended" != "$timer" ] || wait "$machine_pid" 2>/dev/null
+	[ "$ended" != "$timer" ] || { wait "$machine_pid"; } 2>/dev/null
 	kill "$timer" 2>/dev/null
-	wait "$timer" 2>/dev/null
+	{ wait "$timer"; } 2>/dev/null
 	forget "$machine_pid"
 	forget "$timer"
 	relay_end
@@ -187,6 +190,7 @@ vm_exec() {	# COMMAND
 		! unshare --mount true 2>/dev/null || um_namespace=(unshare --mount)
 		;;
 	*)
+		qemu_find
 		accel_choose
 		;;
 	esac
@@ -244,6 +248,42 @@ out_unpack() {	# the two lines before the archive
 	}
 }
 
+# KVM only where a guest was seen to boot with it: on some machines /dev/kvm
+# opens and creates a machine that never runs. The answer is kept until the
+# host boots again.
 accel_choose() {
-	accel=tcg
+	local answer=
+
+	accel=$o_accel
+	if [ "$accel" = auto ]; then
+		accel=tcg
+		if [ ! -w /dev/kvm ]; then
+			say "$k_name: emulated (no usable /dev/kvm)"
+			return
+		fi
+		need_cache
+		answer=$cache/kvm-$(cat /proc/sys/kernel/random/boot_id)
+		if [ ! -s "$answer" ]; then
+			lock kvm
+			[ -s "$answer" ] || kvm_probe "$answer"
+			unlock kvm
+		fi
+		accel=tcg
+		[ "$(cat "$answer")" != works ] || accel=kvm
+	fi
+	case $accel in
+	kvm) say "$k_name: with KVM" ;;
+	*) say "$k_name: emulated${answer:+ (no guest boots with KVM here)}" ;;
+	esac
+}
+
+kvm_probe() {	# ANSWER
+	local result=fails
+
+	say "trying whether a guest boots with KVM, once: up to 10 s"
+	rm -f "$cache"/kvm-*
+	initramfs 'echo works'
+	accel=kvm
+	o_timeout=10 machine_run && [ "$(head -n 1 "$tmp/control")" = started ] && result=works
+	printf '%s\n' "$result" >"$1" || die $VM_FAILED "cannot write to $cache"
 }
