@@ -44,6 +44,8 @@ extern const struct verb verb_info;
 extern const struct verb verb_run;
 extern const struct verb verb_show;
 
+/* usage.c */
+void verb_help(const struct verb *verb, FILE *to);
 int usage_error(const struct verb *verb, const char *fmt, ...) __printf(2, 3);
 int finish_stdout(int status);
 

@@ -124,9 +124,10 @@ void for_each_distortion(const json_t *env, sentence_fn fn, void *arg)
 		fn(arg, text);
 		free(text);
 	}
+	/* UML's is called "timer". */
 	value = env_get(env, "clocksource");
 	if (value && (is(env, "machine", "x86_64") || is(env, "machine", "i686")) &&
-	    strcmp(value, "tsc") && strcmp(value, "kvm-clock") && strcmp(value, "um")) {
+	    strcmp(value, "tsc") && strcmp(value, "kvm-clock") && strcmp(value, "timer")) {
 		text = xasprintf("clocksource is %s, which is slow to read: look in dmesg for why the TSC was given up",
 				 value);
 		fn(arg, text);

@@ -66,6 +66,9 @@ void kmsg_warnings(int fd, json_t *lines)
 
 		if (level > LEVEL_WARNING || !*text)
 			continue;
+		/* Of every module that is not the kernel's own; `taint` says it too. */
+		if (strstr(text, "taints kernel") || strstr(text, "tainting kernel"))
+			continue;
 		if (json_array_size(lines) >= KEEP_LINES)
 			continue;
 		line = scrub(text);

@@ -363,11 +363,12 @@ static void show_cell(struct run *run)
 {
 	const struct tsv *t = &run->results;
 	char time[UNIT_LEN];
-	const char *p50 = field(t, "p50_ns");
+	const char *p50 = field(t, "p50_ns"), *batch = field(t, "batch");
 
 	clear_progress(run);
-	fprintf(stderr, "%s order %s %s %s: %s", field(t, "context"), field(t, "order"),
-		field(t, "method"), field(t, "batch"), field(t, "state"));
+	fprintf(stderr, "%s order %s %s%s%s: %s", field(t, "context"), field(t, "order"),
+		field(t, "method"), strcmp(batch, "-") ? " " : "",
+		strcmp(batch, "-") ? batch : "", field(t, "state"));
 	if (strcmp(p50, "-"))
 		fprintf(stderr, ", p50 %s", fmt_ns(time, atof(p50)));
 	if (strcmp(field(t, "note"), "-"))

@@ -90,7 +90,7 @@ static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
 	size_t i, j;
 
 	line = xasprintf("%s: %s -> %s", title, a, b);
-	put_wrapped(to, "", "  ", line, MAIL_COLUMNS - 2);
+	put_wrapped(to, "", "  ", line, MAIL_COLUMNS);
 	free(line);
 	table_init(&t, "rrrrrrrr");
 	for (k = 0; k < ARRAY_SIZE(head); k++)
@@ -112,7 +112,7 @@ static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
 		remark = cell_remark(v->cell[i]);
 		if (remark) {
 			line = xasprintf("order %.0f: %s", CELL_NUM(v->cell[i], order), remark);
-			put_wrapped(to, "  ", "    ", line, MAIL_COLUMNS - 4);
+			put_wrapped(to, "  ", "    ", line, MAIL_COLUMNS);
 			free(line);
 		}
 		free(remark);
@@ -151,7 +151,7 @@ static void put_group(const struct view *v, FILE *to, size_t from, size_t end)
 
 		line = xasprintf("%s: %s only, nothing to compare it with; see --format table",
 				 title, name);
-		put_wrapped(to, "", "  ", line, MAIL_COLUMNS - 2);
+		put_wrapped(to, "", "  ", line, MAIL_COLUMNS);
 		fputc('\n', to);
 		free(line);
 		free(name);
@@ -164,7 +164,7 @@ void show_mail(const struct view *v, FILE *to)
 	size_t from, end;
 
 	put_wrapped(to, "", "",
-		    "Time of clearing one extent, medians. Change is that of the time, by pairs: below 0 is faster. \"|x| < b %\": no difference was seen, and one beyond b would have been. \"?\": no interval, no verdict. noise: what two copies of Before showed, in %.",
+		    "Time of clearing one extent, medians. Change is that of the time, by pairs: below 0 is faster. \"|x| < b %\": no difference was seen, and one beyond b would have been. \"?\": too few extents (samples / extent_rounds) for an interval, no verdict. noise: what two copies of Before showed, in %.",
 		    MAIL_COLUMNS);
 	fputc('\n', to);
 	for (from = 0; from < v->nr; from = end) {

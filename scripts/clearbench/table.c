@@ -11,6 +11,9 @@
 
 enum { KIND_CELL = 1, KIND_SPAN };
 
+/* A last text is wrapped where it has at least this many columns. */
+#define SPAN_MIN	20
+
 void table_init(struct table *t, const char *align)
 {
 	memset(t, 0, sizeof(*t));
@@ -84,6 +87,33 @@ void table_span(struct table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Words from @column on; lines after the first begin with @rest. */
+static void wrap(FILE *to, unsigned int column, const char *rest, const char *text,
+		 unsigned int limit)
+{
+	bool begun = false;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (limit && len > limit - strlen(rest))
+			len = limit - strlen(rest);
+		if (limit && begun && column + 1 + len > limit) {
+			fprintf(to, "\n%s", rest);
+			column = strlen(rest);
+		} else if (begun) {
+			fputc(' ', to);
+			column++;
+		}
+		begun = true;
+		for (column += len; len; len--, text++)
+			fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, to);
+		while (*text == ' ')
+			text++;
+	}
+	fputc('\n', to);
+}
+
 /* Blanks are held back until something follows them: none end a line. */
 static void pad(FILE *to, unsigned int *blanks)
 {
@@ -127,7 +157,7 @@ void table_print(struct table *t, FILE *to, unsigned int limit)
 
 			pad(to, &blanks);
 			rest = xasprintf("%*s", (int)at, "");
-			put_wrapped(to, "", rest, text, limit > at ? limit - at : limit);
+			wrap(to, at, rest, text, limit > at + SPAN_MIN ? limit : 0);
 			free(rest);
 			column = 0;
 		} else {
@@ -216,30 +246,11 @@ void put_csv(FILE *to, const char *text)
  * @first: what the first line begins with
  * @rest: what the others begin with
  * @text: words; a longer one than a line is cut
- * @limit: columns of a line after its beginning; 0: no limit
+ * @limit: columns of a line; 0: no limit
  */
 void put_wrapped(FILE *to, const char *first, const char *rest, const char *text,
 		 unsigned int limit)
 {
-	unsigned int column = 0;
-
 	fputs(first, to);
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		if (limit && len > limit)
-			len = limit;
-		if (limit && column && column + 1 + len > limit) {
-			fprintf(to, "\n%s", rest);
-			column = 0;
-		} else if (column) {
-			fputc(' ', to);
-			column++;
-		}
-		for (column += len; len; len--, text++)
-			fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, to);
-		while (*text == ' ')
-			text++;
-	}
-	fputc('\n', to);
+	wrap(to, strlen(first), rest, text, limit);
 }

@@ -123,7 +123,7 @@ int write_text(const char *path, const char *text)
 	ssize_t ret;
 	int fd, err = 0;
 
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	ret = write(fd, text, strlen(text));

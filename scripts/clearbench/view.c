@@ -204,11 +204,8 @@ struct about {
 static void put_sentence(void *arg, const char *text)
 {
 	const struct about *about = arg;
-	const char *rest = *about->bullet ? "  " : "";
-	unsigned int width = strlen(about->bullet);
 
-	put_wrapped(about->to, about->bullet, rest, text,
-		    about->limit > width ? about->limit - width : 0);
+	put_wrapped(about->to, about->bullet, "  ", text, about->limit);
 }
 
 static void put_line(const struct about *about, char *text)
@@ -256,7 +253,7 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 	put_line(&about, xasprintf("clear_pages(): %s, clear_page() by %s; init_on_alloc=%s, init_on_free=%s",
 				   known(env, "clear_pages"), known(env, "clear_page"),
 				   known(env, "init_on_alloc"), known(env, "init_on_free")));
-	put_line(&about, xasprintf("clock: %s, a read costs %s ns in process, %s ns in softirq context; not subtracted",
+	put_line(&about, xasprintf("clock: %s, an empty window takes %s ns in process, %s ns in softirq context; not subtracted",
 				   known(env, "clock"), known(env, "clock_ns_process"),
 				   known(env, "clock_ns_softirq")));
 	put_line(&about, xasprintf("cache: %s%s%s before each sample; samples %s, extent_rounds %s, seed %s, verify %s",
