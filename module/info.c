@@ -10,9 +10,8 @@
 #include <linux/panic.h>
 #include <linux/string.h>
 #include <linux/utsname.h>
-#ifdef CONFIG_X86
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 #include <asm/cpufeature.h>
-#include <asm/processor.h>
 #endif
 
 #include "clearbench.h"
@@ -134,7 +133,7 @@ static void put_tenths(struct seq_file *m, const char *key, const char *what, u6
 /* cb_info_show() - print the environment, a `key: value` a line */
 void cb_info_show(struct seq_file *m)
 {
-	char distorts[WORDS_LEN], marks[WORDS_LEN] = "", vendor[16];
+	char distorts[WORDS_LEN], marks[WORDS_LEN] = "", vendor[16], model[49];
 	unsigned int i;
 
 	list_distortions(distorts);
@@ -180,9 +179,9 @@ void cb_info_show(struct seq_file *m)
 	seq_printf(m, "cold_by: %s\n", cb_state_how());
 	seq_printf(m, "atomic_limit_ms: %u\n", cb_atomic_limit_ms);
 	seq_printf(m, "hist_limit_mib: %llu\n", cb_hist_limit() >> 20);
-#if defined(CONFIG_X86) && !defined(CONFIG_UML)
-	seq_printf(m, "cpu_model: %s\n", boot_cpu_data.x86_model_id);
-#endif
+	prim_cpu_model(model);
+	if (model[0])
+		seq_printf(m, "cpu_model: %s\n", strim(model));
 	mutex_lock(&cb_run.lock);
 	if (cb_run.wall_ns && !cb_run.running) {
 		seq_printf(m, "last_run_ms: %llu\n", div_u64(cb_run.wall_ns, NSEC_PER_MSEC));

@@ -155,6 +155,22 @@ static inline __u64 prim_llc_bytes(void)
 	return size;
 }
 
+/* prim_cpu_model() - the CPU's own name for itself (leaves 0x80000002 to 4) */
+static inline void prim_cpu_model(char model[49])
+{
+	__u32 reg[4], i;
+
+	model[0] = '\0';
+	prim_cpuid(0x80000000, 0, reg);
+	if (reg[0] < 0x80000004)
+		return;
+	for (i = 0; i < 3; i++) {
+		prim_cpuid(0x80000002 + i, 0, reg);
+		__builtin_memcpy(model + 16 * i, reg, 16);
+	}
+	model[48] = '\0';
+}
+
 /* CPUID 0x80000007: EDX bit 8 (Intel SDM vol. 3B, "Invariant TSC") */
 static inline bool prim_tsc_invariant(void)
 {
@@ -195,6 +211,11 @@ static inline void prim_flush(void *addr, unsigned long len, bool opt)
 static __always_inline __u64 prim_tsc(void)
 {
 	return 0;
+}
+
+static inline void prim_cpu_model(char model[49])
+{
+	model[0] = '\0';
 }
 
 static inline bool prim_has_clflushopt(void)
