@@ -67,6 +67,80 @@ kernel_prepare() {	# [refresh]
 }
 
 #
+# A kernel build folder of the user's own: used as it is, nothing is installed
+#
+tree_select() {	# DIR
+	local config missing='' option tree_needs
+
+	k_build=$(readlink -f "$1")
+	config=$k_build/.config
+	[ -e "$config" ] ||
+		die $VM_FAILED "$1 is no kernel build folder: it has no .config"
+	if grep -qx 'CONFIG_UML=y' "$config"; then
+		k_arch=um
+		k_image=$k_build/linux
+		tree_needs="SSL STDERR_CONSOLE NULL_CHAN"
+	else
+		k_arch=x86
+		k_image=$k_build/arch/x86/boot/bzImage
+		tree_needs="SERIAL_8250_CONSOLE"
+		grep -qx 'CONFIG_X86_64=y' "$config" ||
+			die $VM_FAILED "$1 is a kernel for another architecture: only x86_64 and um are booted"
+	fi
+	[ -e "$k_image" ] ||
+		die $VM_FAILED "$1 has no ${k_image#"$k_build"/}: build it there first (make ${k_image##*/})"
+	for option in $tree_needs TTY BLK_DEV_INITRD BINFMT_ELF BINFMT_SCRIPT PRINTK PROC_FS SYSFS DEVTMPFS; do
+		grep -qx "CONFIG_$option=y" "$config" || missing+=" CONFIG_$option"
+	done
+	[ -z "$missing" ] ||
+		die $VM_FAILED "the kernel in $1 cannot run a command here: it is built without$missing"
+	if module_exists; then
+		grep -qx 'CONFIG_MODULES=y' "$config" ||
+			die $VM_FAILED "the kernel in $1 loads no modules: build it with CONFIG_MODULES"
+		for option in Module.symvers scripts/mod/modpost include/generated/utsrelease.h; do
+			[ -e "$k_build/$option" ] ||
+				die $VM_FAILED "$1 has no $option, which building a module needs: run make modules there first"
+		done
+	fi
+	# the folder, its configuration and what it exports
+	k_id=tree-$({
+		printf '%s\n' "$k_build"
+		cat "$config" "$k_build"/Module.symvers "$k_build"/include/generated/utsrelease.h
+	} 2>/dev/null | sha256sum | cut -c1-12)
+}
+
+# Each kernel, whether it is fetched, and whether it is built: of a stock kernel,
+# the module for it.
+kernel_list() {
+	local name fetched built version
+
+	printf '%-10s %-8s %-8s %s\n' kernel fetched built version
+	for name in $(kernel_names); do
+		kernel_select "$name"
+		fetched=no built=no version=-
+		case $k_kind in
+		stock)
+			if [ -e "$cache/stock/$name/vmlinuz" ]; then
+				fetched=yes
+				stock_prepare
+				version=$k_id
+				! module_current || built=yes
+			fi
+			;;
+		built)
+			if [ -e "$cache/source/$k_series/Makefile" ]; then
+				fetched=yes
+				source_prepare
+				version=${source_dir##*/linux-}
+				[ ! -e "$cache/built/$name-$(built_key)/.complete" ] || built=yes
+			fi
+			;;
+		esac
+		printf '%-10s %-8s %-8s %s\n' "$name" "$fetched" "$built" "$version"
+	done
+}
+
+#
 # Kernels built here, from Debian's kernel source
 #
 source_dir=

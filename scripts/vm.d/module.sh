@@ -20,14 +20,19 @@ module_hash() {
 	} | sha256sum | cut -d' ' -f1
 }
 
+# True when a build of the sources as they are is there
+module_current() {
+	module_exists && [ -e "$cache/module/$k_id/clearbench.ko" ] &&
+		[ "$(cat "$cache/module/$k_id/hash" 2>/dev/null)" = "$(module_hash)" ]
+}
+
 # Build it if it is stale, and copy it to DEST (empty: print where it lies).
 module_prepare() {	# DEST
-	local dir hash
+	local dir=$cache/module/$k_id hash
 
-	dir=$cache/module/$k_id
 	lock "module-$k_id"
-	hash=$(module_hash)
-	if [ ! -e "$dir/clearbench.ko" ] || [ "$(cat "$dir/hash" 2>/dev/null)" != "$hash" ]; then
+	if ! module_current; then
+		hash=$(module_hash)	# of before: an edit meanwhile makes it stale
 		module_build "$dir"
 		printf '%s\n' "$hash" >"$dir/hash" || die $VM_FAILED "cannot write to $dir"
 	fi
