@@ -138,7 +138,7 @@ set_knob() {
 	fi
 	knob_value "$name"
 	old=$value
-	if ! echo "${1#*=}" >"$folder/$name"; then
+	if ! { echo "${1#*=}" >"$folder/$name"; } 2>/dev/null; then
 		legal=$(dmesg 2>/dev/null | grep "$name" | tail -n 1)
 		say "$name '${1#*=}' was refused${legal:+; the kernel says: $legal}"
 		return 2
@@ -170,7 +170,7 @@ if [ ! -d "$folder" ]; then
 fi
 if [ -e "$dir" ] && { [ ! -d "$dir" ] || [ -n "$(ls -A "$dir" 2>/dev/null)" ]; }; then
 	say "$dir exists and is not an empty folder: name a new one"
-	exit 2
+	exit 1
 fi
 read -r word _ <"$folder/status"
 if [ "$word" = running ]; then
