@@ -53,6 +53,15 @@ static void put_row(struct table *t, const struct view *v, const struct cell *be
 
 	table_cell(t, "%.0f", CELL_NUM(after, order));
 	table_cell(t, "%s", fmt_extent(a, ldexp(v->page_size, CELL_NUM(after, order))));
+	if (before == after && cell_is_measured(after)) {	/* alone in its order */
+		table_cell(t, "-");
+		table_cell(t, "%s", fmt_ns(b, CELL_NUM(after, p50_ns)));
+		table_cell(t, "-");
+		table_cell(t, "-");
+		table_cell(t, "-");
+		table_cell(t, "%s", fmt_count(a, CELL_NUM(after, n)));
+		return;
+	}
 	if (!cell_is_measured(before) || !cell_is_measured(after)) {
 		const struct cell *missing = cell_is_measured(after) ? before : after;
 		char *name = variant_name(missing);
@@ -75,19 +84,61 @@ static void put_row(struct table *t, const struct view *v, const struct cell *be
 	table_cell(t, "%s", fmt_count(a, CELL_NUM(after, n)));
 }
 
-/* Everything compared with the baseline in one way: a table. */
-static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
-		     const struct cell *after)
+/* A comparison that a table is made of */
+struct pair {
+	const struct cell *before;
+	const struct cell *after;
+};
+
+/*
+ * The comparison that the cell @at is the later half of; false for a baseline.
+ * At small orders a batch may be left out, since the whole extent says the
+ * same, so the baseline is that of the cell's own order.
+ */
+static bool pair_of(const struct view *v, size_t from, size_t at, struct pair *pair)
 {
-	const struct cell *before = view_baseline(v, from, view_order_end(v, from));
+	size_t start = at;
+
+	while (start > from &&
+	       CELL_NUM(v->cell[start - 1], order) == CELL_NUM(v->cell[at], order))
+		start--;
+	pair->before = view_baseline(v, start, view_order_end(v, start));
+	pair->after = v->cell[at];
+	return pair->before != pair->after;
+}
+
+static bool same_pair(const struct pair *a, const struct pair *b)
+{
+	return same_variant(a->before, b->before) && same_variant(a->after, b->after);
+}
+
+/* Does the cell @at belong into the table of @pair? */
+static bool in_table(const struct view *v, size_t from, size_t at, const struct pair *pair)
+{
+	struct pair own;
+
+	if (!same_variant(v->cell[at], pair->after))
+		return false;
+	if (pair_of(v, from, at, &own))
+		return same_pair(&own, pair);
+	/* A baseline that nothing is compared with has no table of its own. */
+	return (at == from || CELL_NUM(v->cell[at - 1], order) != CELL_NUM(v->cell[at], order)) &&
+	       view_order_end(v, at) == at + 1;
+}
+
+/* Everything compared with the same in one way: a table. */
+static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
+		     const struct pair *pair)
+{
 	char *title = group_title(v, from, end), *line;
-	char *a = variant_name(before), *b = variant_name(after);
+	char *a = variant_name(pair->before), *b = variant_name(pair->after);
 	const char *const head[] = {
 		"order", "size", "Before", "After", "Change", "95 % interval", "noise", "n"
 	};
+	struct pair own;
 	struct table t;
 	unsigned int k;
-	size_t i, j;
+	size_t i;
 
 	line = xasprintf("%s: %s -> %s", title, a, b);
 	put_wrapped(to, "", "  ", line, MAIL_COLUMNS);
@@ -95,19 +146,18 @@ static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
 	table_init(&t, "rrrrrrrr");
 	for (k = 0; k < ARRAY_SIZE(head); k++)
 		table_cell(&t, "%s", head[k]);
-	for (i = from; i < end; i = view_order_end(v, i)) {
-		size_t order_end = view_order_end(v, i);
-
-		for (j = i; j < order_end; j++)
-			if (same_variant(v->cell[j], after))
-				put_row(&t, v, view_baseline(v, i, order_end), v->cell[j]);
+	for (i = from; i < end; i++) {
+		if (!in_table(v, from, i, pair))
+			continue;
+		pair_of(v, from, i, &own);
+		put_row(&t, v, own.before, own.after);
 	}
 	table_print(&t, to, MAIL_COLUMNS);
 	/* What has figures and a remark as well */
 	for (i = from; i < end; i++) {
 		char *remark;
 
-		if (!cell_is_measured(v->cell[i]) || !same_variant(v->cell[i], after))
+		if (!cell_is_measured(v->cell[i]) || !in_table(v, from, i, pair))
 			continue;
 		remark = cell_remark(v->cell[i]);
 		if (remark) {
@@ -123,13 +173,14 @@ static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
 	free(b);
 }
 
-/* Is this the first cell of its variant in the group? */
-static bool first_of_variant(const struct view *v, size_t from, size_t at)
+/* Is @pair, which the cell @at makes, seen for the first time in the group? */
+static bool first_of_pair(const struct view *v, size_t from, size_t at, const struct pair *pair)
 {
+	struct pair other;
 	size_t i;
 
 	for (i = from; i < at; i++)
-		if (same_variant(v->cell[i], v->cell[at]))
+		if (pair_of(v, from, i, &other) && same_pair(&other, pair))
 			return false;
 	return true;
 }
@@ -137,13 +188,14 @@ static bool first_of_variant(const struct view *v, size_t from, size_t at)
 static void put_group(const struct view *v, FILE *to, size_t from, size_t end)
 {
 	const struct cell *before = view_baseline(v, from, view_order_end(v, from));
+	struct pair pair;
 	bool alone = true;
 	size_t i;
 
 	for (i = from; i < end; i++) {
-		if (same_variant(v->cell[i], before) || !first_of_variant(v, from, i))
+		if (!pair_of(v, from, i, &pair) || !first_of_pair(v, from, i, &pair))
 			continue;
-		put_pair(v, to, from, end, v->cell[i]);
+		put_pair(v, to, from, end, &pair);
 		alone = false;
 	}
 	if (alone) {

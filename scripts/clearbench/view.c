@@ -118,15 +118,24 @@ size_t view_order_end(const struct view *v, size_t from)
 	return to;
 }
 
-/* The variant that others are compared with: legacy, else the first. */
+/*
+ * The variant that the others of an order are compared with, by the module's
+ * own rule: legacy, else the first; in either case of those that were measured.
+ */
 const struct cell *view_baseline(const struct view *v, size_t from, size_t to)
 {
+	const struct cell *first = NULL;
 	size_t i;
 
-	for (i = from; i < to; i++)
+	for (i = from; i < to; i++) {
+		if (!cell_is_measured(v->cell[i]))
+			continue;
 		if (!strcmp(CELL_TEXT(v->cell[i], method), "legacy"))
 			return v->cell[i];
-	return from < to ? v->cell[from] : NULL;
+		if (!first)
+			first = v->cell[i];
+	}
+	return first ? first : from < to ? v->cell[from] : NULL;
 }
 
 char *variant_name(const struct cell *c)
