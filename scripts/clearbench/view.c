@@ -242,6 +242,16 @@ static void put_strings(const struct about *about, const char *what, const json_
 	}
 }
 
+/* As sysfs has it, else as the module knows it from the CPU itself */
+static char *llc_size(const json_t *env)
+{
+	unsigned long long bytes = strtoull(known(env, "llc_bytes"), NULL, 10);
+
+	if (env_get(env, "llc_size") || !bytes)
+		return xstrdup(known(env, "llc_size"));
+	return xasprintf("%lluK", bytes >> 10);
+}
+
 /**
  * put_about() - what a reader has to know to believe the figures
  * @to: where
@@ -254,9 +264,12 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 	const struct about about = { to, bullet, limit };
 	const json_t *env = v->r->environment, *knobs = v->r->knobs;
 	const struct cell *c = v->nr ? v->cell[0] : NULL;
+	char *llc;
 
+	llc = llc_size(env);
 	put_line(&about, xasprintf("CPU: %s, microcode %s, LLC %s", known(env, "cpu_model"),
-				   known(env, "microcode"), known(env, "llc_size")));
+				   known(env, "microcode"), llc));
+	free(llc);
 	put_line(&about, xasprintf("kernel: %s, preempt %s", known(env, "kernel"),
 				   known(env, "preempt")));
 	put_line(&about, xasprintf("clear_pages(): %s, clear_page() by %s; init_on_alloc=%s, init_on_free=%s",
