@@ -497,15 +497,14 @@ static void stop(struct run *run, const char *path, pthread_t thread)
 	/* Asked a second time, take the module's other way: a signal. */
 	if (run->stopping)
 		pthread_kill(thread, SIGUSR2);
-	else
-		write_text(path, "0");
 	run->stopping = true;
+	write_text(path, "0");
 }
 
 /* What came of the write that started the run. */
 static int pass_status(struct run *run, int err)
 {
-	char *status = module_status(run);
+	char *status = module_status(run), *said;
 	int ret = CB_OK;
 
 	if (err == EBUSY) {
@@ -515,12 +514,15 @@ static int pass_status(struct run *run, int err)
 	} else if (begins(status, "failed")) {
 		msg("the run failed: %s", status + strlen("failed") + (status[6] == ' '));
 		ret = CB_FAILED;
-	} else if (run->stopping || err == EINTR || begins(status, "stopped")) {
+	} else if (run->stopping || err == EINTR || (!err && begins(status, "stopped"))) {
 		if (!run->stopping)
 			msg("the run was stopped from elsewhere");
 		ret = CB_STOPPED;
 	} else if (err) {
-		msg("the run could not be started: %s; see dmesg", strerror(err));
+		said = kmsg_last(run->kmsg, CB_NAME);
+		msg("the run could not be started: %s%s%s", strerror(err),
+		    said ? "; the kernel says: " : "; see dmesg", said ? said : "");
+		free(said);
 		ret = CB_FAILED;
 	}
 	free(status);
@@ -557,6 +559,8 @@ static int run_pass(struct run *run)
 
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)
 			stop(run, path, thread);
+		else if (run->stopping)		/* the run may have begun only now */
+			write_text(path, "0");
 		status = module_status(run);
 		/* Before that, the files hold the last run's cells. */
 		if (begins(status, "running") && !lost) {
@@ -568,8 +572,8 @@ static int run_pass(struct run *run)
 		free(status);
 	}
 	pthread_join(thread, NULL);
-	/* Refused, and the files are another run's. */
-	if (!lost && (!starter.err || starter.err == EINTR))
+	/* After another error it did not begin, and the files are an earlier run's. */
+	if (!lost && (!starter.err || starter.err == EINTR || starter.err == EIO))
 		lost = collect(run) < 0;
 	clear_progress(run);
 	ret = pass_status(run, starter.err);

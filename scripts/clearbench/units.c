@@ -55,7 +55,7 @@ const char *fmt_extent(char *buf, double bytes)
 	}
 	if (bytes > 9999)
 		return "-";
-	snprintf(buf, UNIT_LEN, "%.4g%c", bytes, unit[u]);
+	snprintf(buf, UNIT_LEN, "%.0f%c", bytes, unit[u]);
 	return buf;
 }
 
