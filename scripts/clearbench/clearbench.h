@@ -89,8 +89,8 @@ const char *env_get(const json_t *env, const char *key);
 
 /* distort.c */
 typedef void (*sentence_fn)(void *arg, const char *text);
-void for_each_mark(const json_t *marks, sentence_fn fn, void *arg);
-void for_each_distortion(const json_t *env, sentence_fn fn, void *arg);
+void list_marks(const json_t *marks, sentence_fn fn, void *arg);
+void list_distortions(const json_t *env, sentence_fn fn, void *arg);
 bool has_mark(const json_t *marks, const char *mark);
 
 /* kmsg.c */

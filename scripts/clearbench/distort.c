@@ -20,7 +20,7 @@ static const struct words mark_words[] = {
 	{ "forced", "FORCED: a preemption model that this kernel does not offer was forced on it" },
 };
 
-void for_each_mark(const json_t *marks, sentence_fn fn, void *arg)
+void list_marks(const json_t *marks, sentence_fn fn, void *arg)
 {
 	unsigned int i, k;
 
@@ -94,12 +94,12 @@ static bool is(const json_t *env, const char *key, const char *value)
 #define TAINT_OF_MODULES	(0x3000ULL)
 
 /**
- * for_each_distortion() - name what bends figures taken in an environment
+ * list_distortions() - name what bends figures taken in an environment
  * @env: as host_environment() and the module's `info` fill it
  * @fn: called with a sentence each: what is so, and what to do about it
  * @arg: for @fn
  */
-void for_each_distortion(const json_t *env, sentence_fn fn, void *arg)
+void list_distortions(const json_t *env, sentence_fn fn, void *arg)
 {
 	const char *value;
 	char *text;

@@ -195,7 +195,7 @@ static bool is_relevant(const char *option)
 	return false;
 }
 
-static void cmdline(json_t *env)
+static void kernel_options(json_t *env)
 {
 	char *text = read_line("/proc/cmdline"), *option, *at;
 	char *kept = text ? xstrdup("") : NULL;
@@ -254,7 +254,7 @@ void host_environment(json_t *env, int cpu)
 	memory(env);
 	set_from(env, "clocksource",
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-	cmdline(env);
+	kernel_options(env);
 	taint(env);
 }
 

@@ -91,8 +91,8 @@ static int info_main(int argc, char **argv)
 	print_missing(env, err);
 
 	marks = marks_of(env);
-	for_each_mark(marks, print_sentence, &first);
-	for_each_distortion(env, print_sentence, &first);
+	list_marks(marks, print_sentence, &first);
+	list_distortions(env, print_sentence, &first);
 	json_decref(marks);
 	json_decref(env);
 	free(text);

@@ -135,9 +135,6 @@ static void explain_load(const char *what, int err)
 		msg("%s: a symbol it needs is not in this kernel: see dmesg, and rebuild it for this kernel",
 		    what);
 		break;
-	case ENOSYS:
-		msg("%s: this kernel has no module support", what);
-		break;
 	default:
 		msg("%s: cannot be loaded: %s; see dmesg", what, strerror(err));
 	}

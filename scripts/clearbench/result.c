@@ -603,6 +603,7 @@ static int read_file(struct result *r)
 {
 	FILE *file = fopen(r->path, "re");
 	unsigned int line = 0;
+	bool whole = true;
 	char *text = NULL;
 	size_t size = 0;
 	ssize_t len;
@@ -612,14 +613,20 @@ static int read_file(struct result *r)
 		msg("%s: %s", r->path, strerror(errno));
 		return CB_USAGE;
 	}
-	while (!status && (len = getline(&text, &size, file)) > 0)
+	while (!status && (len = getline(&text, &size, file)) > 0) {
+		whole = text[len - 1] == '\n';
 		status = take_line(r, ++line, text, len);
+	}
 	if (!status && ferror(file)) {
 		bad(r, line, "%s", strerror(EIO));
 	} else if (!status && !line) {
 		msg("%s: no clearbench result: %s", r->path,
 		    ferror(file) ? "it cannot be read" : "the file is empty");
 		status = CB_USAGE;
+	} else if (!status && !r->footer && !whole && r->bad_line == line) {
+		/* Not worth two complaints, nor one about JSON */
+		free(r->bad_reason);
+		r->bad_reason = xstrdup("the file is cut within this line");
 	} else if (!status && !r->footer) {
 		bad(r, line + 1, "the file is cut: it has no footer");
 	}

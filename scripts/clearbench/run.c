@@ -319,7 +319,7 @@ static void word_of(const char *status, const char *key, char *buf, size_t size)
 	*buf = '\0';
 	if (at) {
 		at += strlen(key);
-		snprintf(buf, size, "%.*s", (int)strcspn(at, " \n"), at);
+		snprintf(buf, size, "%.*s", (int)strcspn(at, "\n "), at);
 	}
 }
 

@@ -222,12 +222,11 @@ static int show_main(int argc, char **argv)
 			name = argv[++i];
 		else if (!strncmp(argv[i], "--format=", strlen("--format=")))
 			name = argv[i] + strlen("--format=");
-		else if (*argv[i] == '-' && argv[i][1])
-			return usage_error(&verb_show, "'%s' is not an option", argv[i]);
-		else if (path)
-			return usage_error(&verb_show, "one FILE at a time: %s", argv[i]);
-		else
+		else if (!path && *argv[i] != '-')
 			path = argv[i];
+		else
+			return usage_error(&verb_show, "'%s' is neither an option nor the one FILE",
+					   argv[i]);
 	}
 	if (!path)
 		return usage_error(&verb_show, "which FILE?");

@@ -46,8 +46,8 @@ static int compare_places(const void *va, const void *vb)
 }
 
 /* The group of @c, by its first cell; a new one's are many and follow another. */
-static unsigned int find_group(const struct cell ***first, unsigned int *nr, unsigned int last,
-			   const struct cell *c)
+static unsigned int find_group(const struct cell ***first, unsigned int *nr,
+			       unsigned int last, const struct cell *c)
 {
 	unsigned int i;
 
@@ -286,8 +286,8 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 				   known(knobs, "seed"), known(knobs, "verify")));
 	if (env_get(env, "cmdline") && strcmp(env_get(env, "cmdline"), "none"))
 		put_line(&about, xasprintf("command line: %s", env_get(env, "cmdline")));
-	for_each_mark(v->r->marks, put_sentence, (void *)&about);
-	for_each_distortion(env, put_sentence, (void *)&about);
+	list_marks(v->r->marks, put_sentence, (void *)&about);
+	list_distortions(env, put_sentence, (void *)&about);
 	if (has_mark(v->r->marks, "emulated"))
 		put_sentence((void *)&about, "no difference in speed above is a real one: the CPU is emulated");
 	put_strings(&about, "the kernel warned", json_object_get(v->r->footer, "warnings"));
