@@ -175,6 +175,17 @@ static void test_table(void **state)
 			    "      that is left\n"
 			    "   7\n");
 	free(got);
+
+	/* Too wide: the gaps give first. */
+	to = open_memstream(&got, &len);
+	table_init(&t, "lll");
+	table_cell(&t, "1234567");
+	table_cell(&t, "1234567");
+	table_cell(&t, "1234567");
+	table_print(&t, to, 24);
+	fclose(to);
+	assert_string_equal(got, "1234567 1234567 1234567\n");
+	free(got);
 	table_free(&t);
 }
 
