@@ -127,7 +127,8 @@ install: program
 	install -m 755 build/clearbench "$(DESTDIR)$(PREFIX)/bin/clearbench"
 	install -m 755 scripts/collect.sh "$(DESTDIR)$(PREFIX)/share/clearbench/collect.sh"
 	install -d "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
-	install -m 644 module/Kbuild module/*.[ch] "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
+	install -m 644 module/Kbuild $(filter-out %.mod.c,$(wildcard module/*.[ch])) \
+		"$(DESTDIR)/usr/src/clearbench-$(VERSION)"
 	printf '%s\n' 'PACKAGE_NAME="clearbench"' 'PACKAGE_VERSION="$(VERSION)"' \
 		'BUILT_MODULE_NAME[0]="clearbench"' 'DEST_MODULE_LOCATION[0]="/updates"' \
 		'AUTOINSTALL="yes"' \
