@@ -35,7 +35,7 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 
 /*
  * The columns of `histograms`: the cell, which of its histograms ("clear",
- * "alloc", "free" in ns; "ratio" and "floor" as fractions), and a bucket that
+ * "alloc", "free" in ns; "ratio" as a fraction), and a bucket that
  * holds values of [lower, upper). The overflow bucket's upper bound is "inf".
  */
 #define CB_HIST_COLUMNS(X)						\
