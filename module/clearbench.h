@@ -45,7 +45,7 @@ static inline bool cb_order_is_large(unsigned int order)
 	return order > MAX_PAGE_ORDER;
 }
 
-#define CB_NOTE_LEN		120
+#define CB_NOTE_LEN		160
 
 enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
 
@@ -163,7 +163,9 @@ static __always_inline struct page *cb_alloc(const struct cb_sample *s, gfp_t gf
  * @time: clears an extent and takes the time; may run in any context that
  *	@sleeps does not rule out
  * @unavailable: why this machine cannot run it, or NULL; optional
+ * @sleeps: what in it makes it illegal in atomic context, or NULL
  * @batched: the `batches` knob applies
+ * @own_rule: where that knob has its default, `auto` is meant
  * @allocates: takes its extents itself, out of the running allocator
  */
 struct cb_method {
@@ -171,7 +173,9 @@ struct cb_method {
 	const char *desc;
 	void (*time)(struct cb_sample *s);
 	const char *(*unavailable)(void);
+	const char *sleeps;
 	bool batched;
+	bool own_rule;
 	bool allocates;
 };
 
@@ -185,6 +189,7 @@ void cb_time_empty(struct cb_sample *s);
  * @desc: one line
  * @gfp: how it may allocate
  * @atomic: it may not sleep
+ * @preallocated: it works on extents that were allocated in process context
  * @run: calls @fn(@arg) in that context on this CPU and waits for it; called
  *	by a thread that is bound to the CPU and may sleep
  * @unavailable: why this kernel does not have it, or NULL; optional
@@ -197,6 +202,7 @@ struct cb_context {
 	const char *desc;
 	gfp_t gfp;
 	bool atomic;
+	bool preallocated;
 	void (*run)(void (*fn)(void *arg), void *arg);
 	const char *(*unavailable)(void);
 	const char *rt_note;
@@ -206,7 +212,7 @@ struct cb_context {
 extern struct cb_context cb_contexts[];
 extern const unsigned int cb_nr_contexts;
 extern u64 cb_clock_read_tenths;
-void cb_contexts_calibrate(void);
+void cb_contexts_init(void);
 void cb_contexts_exit(void);
 
 enum cb_cell_state { CB_OK, CB_REFUSED, CB_FAILED, CB_PARTIAL };

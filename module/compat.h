@@ -8,6 +8,7 @@
 #define CLEARBENCH_COMPAT_H
 
 #include <linux/highmem.h>
+#include <linux/hrtimer.h>
 #include <linux/kasan.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -76,6 +77,34 @@ static __always_inline void clear_pages(void *addr, unsigned int npages)
 }
 #endif
 #endif /* !PROCESS_PAGES_NON_PREEMPT_BATCH */
+
+/*
+ * clear_user_highpages() came with them. Before that there was its page by page
+ * relative only.
+ */
+#ifndef CB_HAVE_CLEAR_USER_HIGHPAGES
+static __always_inline void clear_user_highpages(struct page *page, unsigned long vaddr,
+						 unsigned int npages)
+{
+#if defined(clear_user_highpage) || defined(CONFIG_HIGHMEM) || !defined(CONFIG_X86_64)
+	for (; npages; npages--, page++, vaddr += PAGE_SIZE)
+		clear_user_highpage(page, vaddr);
+#else
+	clear_pages(page_address(page), npages);
+#endif
+}
+#endif
+
+/* hrtimer_setup() took the place of hrtimer_init() in 6.15 */
+#ifndef CB_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *timer),
+				 clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
+#endif
 
 /* The lazy model came in 6.13; on PREEMPT_RT it made the model switchable. */
 #ifdef CB_HAVE_PREEMPT_MODEL_LAZY

@@ -4,8 +4,10 @@
  * cb_contexts[].
  */
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kernel.h>
+#include <linux/rcupdate.h>
 #include <linux/sort.h>
 #include <linux/spinlock.h>
 
@@ -47,12 +49,57 @@ static void run_softirq(void (*fn)(void *arg), void *arg)
 }
 
 static DEFINE_SPINLOCK(context_lock);
+static DEFINE_SPINLOCK(irqoff_lock);	/* lockdep: always with interrupts off */
 
 static void run_spinlock(void (*fn)(void *arg), void *arg)
 {
 	spin_lock(&context_lock);
 	fn(arg);
 	spin_unlock(&context_lock);
+}
+
+/* As in the splat of the patch thread: exit_mmap(), under the PTE lock */
+static void run_rcu_spinlock(void (*fn)(void *arg), void *arg)
+{
+	rcu_read_lock();
+	spin_lock(&context_lock);
+	fn(arg);
+	spin_unlock(&context_lock);
+	rcu_read_unlock();
+}
+
+static void run_irqoff(void (*fn)(void *arg), void *arg)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&irqoff_lock, flags);
+	fn(arg);
+	spin_unlock_irqrestore(&irqoff_lock, flags);
+}
+
+static struct hrtimer hardirq_timer;
+static struct {
+	void (*fn)(void *arg);
+	void *arg;
+	bool done;
+} hardirq_call;
+
+static enum hrtimer_restart call_in_hardirq(struct hrtimer *unused)
+{
+	hardirq_call.fn(hardirq_call.arg);
+	smp_store_release(&hardirq_call.done, true);
+	return HRTIMER_NORESTART;
+}
+
+/* Waits awake: an idle CPU would answer the interrupt from a sleep state. */
+static void run_hardirq(void (*fn)(void *arg), void *arg)
+{
+	hardirq_call.fn = fn;
+	hardirq_call.arg = arg;
+	hardirq_call.done = false;
+	hrtimer_start(&hardirq_timer, 0, HRTIMER_MODE_REL_PINNED_HARD);
+	while (!smp_load_acquire(&hardirq_call.done))
+		cpu_relax();
 }
 
 struct cb_context cb_contexts[] = {
@@ -69,6 +116,20 @@ struct cb_context cb_contexts[] = {
 		.atomic = true,
 		.desc = "spin_lock() held, GFP_ATOMIC",
 		.rt_note = "PREEMPT_RT: the spinlock is a sleeping lock",
+	}, {
+		.name = "rcu_spinlock", .run = run_rcu_spinlock, .gfp = GFP_ATOMIC,
+		.atomic = true,
+		.desc = "rcu_read_lock() and spin_lock() held, GFP_ATOMIC",
+		.rt_note = "PREEMPT_RT: the spinlock is a sleeping lock",
+	}, {
+		.name = "irqoff", .run = run_irqoff, .gfp = GFP_ATOMIC,
+		.atomic = true,
+		.desc = "spin_lock_irqsave() held, GFP_ATOMIC",
+		.rt_note = "PREEMPT_RT: the spinlock is a sleeping lock and interrupts stay on",
+	}, {
+		.name = "hardirq", .run = run_hardirq, .gfp = GFP_ATOMIC,
+		.atomic = true, .preallocated = true,
+		.desc = "the hard interrupt of an hrtimer, on an extent allocated before",
 	},
 };
 
@@ -131,16 +192,18 @@ static void time_clock_reads(struct calibration *c)
 }
 
 /**
- * cb_contexts_calibrate() - measure an empty timed window in each context
+ * cb_contexts_init() - prepare them, and measure an empty timed window in each context
  *
  * Process context, at load. The figure stands beside the raw ones and is
  * never subtracted from them.
  */
-void cb_contexts_calibrate(void)
+void cb_contexts_init(void)
 {
 	static struct calibration c;
 	unsigned int i;
 
+	hrtimer_setup(&hardirq_timer, call_in_hardirq, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
 	time_clock_reads(&c);
 	for (i = 0; i < cb_nr_contexts; i++) {
 		struct cb_context *context = &cb_contexts[i];
@@ -156,4 +219,5 @@ void cb_contexts_calibrate(void)
 void cb_contexts_exit(void)
 {
 	tasklet_kill(&softirq_tasklet);
+	hrtimer_cancel(&hardirq_timer);
 }

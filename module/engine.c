@@ -431,31 +431,51 @@ static void add_note(struct cb_cell *cell, const char *fmt, ...)
 	va_end(args);
 }
 
-/* The rules that a cell may break; what is legal but odd gets a label. */
+static void refuse(struct cb_cell *cell, const char *fmt, ...) __printf(2, 3);
+static void refuse(struct cb_cell *cell, const char *fmt, ...)
+{
+	va_list args;
+
+	cell->state = CB_REFUSED;
+	va_start(args, fmt);
+	vscnprintf(cell->note, sizeof(cell->note), fmt, args);
+	va_end(args);
+}
+
+/* The rules that a cell may break, by the first that it does */
 static void judge_cell(struct cb_cell *cell)
 {
-	u64 bytes = (u64)PAGE_SIZE << cell->order;
+	const struct cb_context *context = cell->context;
+	const struct cb_method *method = cell->method;
+	bool allocates = method->allocates || cell->cache == CB_FRESH;
+	u64 llc = cb_llc_bytes();
 
-	if (cell->cache == CB_WARM && !cb_llc_bytes()) {
-		cell->state = CB_REFUSED;
-		add_note(cell, "warm: the size of the LLC is not known (module parameter llc_kib)");
-	} else if (cell->cache == CB_WARM && bytes > cb_llc_bytes()) {
-		cell->state = CB_REFUSED;
-		add_note(cell, "warm: larger than the LLC of %llu KiB", cb_llc_bytes() >> 10);
-	}
+	if (method->sleeps && context->atomic && !cb_run.config.unsafe)
+		refuse(cell, "%s in atomic context: the kernel forbids it (unsafe=1 runs it)",
+		       method->sleeps);
+	else if (allocates && context->preallocated)
+		refuse(cell, "%s works on extents that were allocated before", context->name);
+	else if (allocates && cb_order_is_large(cell->order))
+		refuse(cell, "above MAX_PAGE_ORDER alloc_pages() has nothing");
+	else if (cell->cache == CB_WARM && !llc)
+		refuse(cell, "warm: the size of the LLC is not known (module parameter llc_kib)");
+	else if (cell->cache == CB_WARM && (u64)PAGE_SIZE << cell->order > llc)
+		refuse(cell, "warm: larger than the LLC of %llu KiB", llc >> 10);
+}
+
+/* What is legal and yet not what its name says gets a label. */
+static void label_cell(struct cb_cell *cell)
+{
+	if (cell->method->sleeps && cell->context->atomic)
+		add_note(cell, "%s in atomic context, as asked for", cell->method->sleeps);
+	if (cell->method->own_rule && cell->batch != CB_BATCH_AUTO)
+		add_note(cell, "its own batch is auto");
 	if (cell->cache == CB_FRESH && want_init_on_alloc(0))
 		add_note(cell, "init_on_alloc: the allocator has just cleared it");
-	if (cb_order_is_large(cell->order) &&
-	    (cell->method->allocates || cell->cache == CB_FRESH)) {
-		cell->state = CB_REFUSED;
-		add_note(cell, "above MAX_PAGE_ORDER alloc_pages() has nothing");
-	}
-	if (cell->method->allocates) {
-		if (want_init_on_alloc(0))
-			add_note(cell, "init_on_alloc: a plain allocation clears too");
-		if (want_init_on_free())
-			add_note(cell, "init_on_free: the free clears too");
-	}
+	if (cell->method->allocates && want_init_on_alloc(0))
+		add_note(cell, "init_on_alloc: a plain allocation clears too");
+	if (cell->method->allocates && want_init_on_free())
+		add_note(cell, "init_on_free: the free clears too");
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && cell->context->rt_note)
 		add_note(cell, "%s", cell->context->rt_note);
 }
@@ -487,11 +507,9 @@ static void judge_hold_time(struct block *b, struct cb_cell *cells, unsigned int
 		cell->method->time(&s);
 		cond_resched();
 		ms = div_u64(cb_clock_ns(s.clear_ticks), NSEC_PER_MSEC);
-		if (ms <= cb_atomic_limit_ms)
-			continue;
-		cell->state = CB_REFUSED;
-		add_note(cell, "would hold the CPU for %llu ms, the limit is %u ms (module parameter atomic_limit_ms)",
-			 ms, cb_atomic_limit_ms);
+		if (ms > cb_atomic_limit_ms)
+			refuse(cell, "would hold the CPU for %llu ms, the limit is %u ms (module parameter atomic_limit_ms)",
+			       ms, cb_atomic_limit_ms);
 	}
 	cb_give(b->context, &s);
 }
@@ -582,6 +600,9 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 	}
 	WRITE_ONCE(cb_run.current_cell, cells);
 	judge_hold_time(b, cells, nr);
+	for (i = 0; i < nr; i++)
+		if (cells[i].state == CB_OK)
+			label_cell(&cells[i]);
 	if (config->verify)
 		verify_block(b, cells, nr);
 
@@ -716,6 +737,11 @@ static u64 hist_bytes(unsigned int nr_ns, unsigned int nr_ratio)
 	return (u64)nr_ns * hist_size(ns) + (u64)nr_ratio * hist_size(ratio);
 }
 
+static bool default_batches(const struct cb_config *config)
+{
+	return config->batches.nr == 1 && config->batches.item[0] == CB_BATCH_FULL;
+}
+
 typedef void (*cell_fn)(struct cb_cell *cell, unsigned int i, void *arg);
 
 /*
@@ -742,6 +768,8 @@ static unsigned int walk_block(const struct cb_config *config, unsigned int cont
 		}
 		for (i = 0; i < config->batches.nr; i++) {
 			cell.batch = config->batches.item[i];
+			if (cell.method->own_rule && default_batches(config))
+				cell.batch = CB_BATCH_AUTO;
 			if (cell.batch == CB_BATCH_AUTO || cell.batch < 1U << order)
 				fn(&cell, nr++, arg);
 		}

@@ -130,13 +130,15 @@ static void give_in_context(void *arg)
 /**
  * cb_take() - take an extent; @s->page is NULL if there is none
  *
- * In @context, as what stands for the kernel's own allocation; a large one in
- * process context, the only one that can.
+ * In @context, as what stands for the kernel's own allocation; in process
+ * context where that one works on what others allocated, and for a large one.
  */
 void cb_take(const struct cb_context *context, struct cb_sample *s)
 {
 	if (cb_order_is_large(s->order))
 		s->page = take_large(s);
+	else if (context->preallocated)
+		take_in_context(s);
 	else
 		context->run(take_in_context, s);
 	s->addr = s->page ? page_address(s->page) : NULL;
@@ -147,6 +149,8 @@ void cb_give(const struct cb_context *context, struct cb_sample *s)
 {
 	if (cb_order_is_large(s->order))
 		give_large(s->page, s->order);
+	else if (context->preallocated)
+		give_in_context(s);
 	else
 		context->run(give_in_context, s);
 	s->page = NULL;

@@ -17,7 +17,7 @@ static int __init clearbench_init(void)
 	ret = cb_engine_init();
 	if (ret)
 		goto free_state;
-	cb_contexts_calibrate();
+	cb_contexts_init();
 	ret = cb_debugfs_init();
 	if (ret)
 		goto free_engine;

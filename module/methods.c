@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How an extent is cleared. To add a method: write clear_NAME(), wrap it with
+ * How an extent is cleared. To add a method: write CB_CLEAR(NAME), wrap it with
  * CB_TIMED(), add a row to cb_methods[].
  */
 #include <linux/highmem.h>
@@ -28,7 +28,7 @@ static void time_##_name(struct cb_sample *s)				\
 	u64 start, end;							\
 									\
 	start = cb_clock();						\
-	clear_##_name(page, addr, npages, batch);			\
+	clear_by_##_name(page, addr, npages, batch);			\
 	if (drain)							\
 		mb();	/* every store has left this CPU's buffers */	\
 	end = cb_clock();						\
@@ -37,8 +37,8 @@ static void time_##_name(struct cb_sample *s)				\
 
 #define CB_CLEAR(_name)							\
 static __always_inline void						\
-clear_##_name(struct page *page, void *addr, unsigned int npages,	\
-	      unsigned int batch)
+clear_by_##_name(struct page *page, void *addr, unsigned int npages,	\
+		 unsigned int batch)
 
 /* What a window costs that holds nothing */
 CB_CLEAR(empty) { }
@@ -112,6 +112,63 @@ CB_CLEAR(upstream)
 CB_TIMED(upstream)
 
 /*
+ * The first posting of the patch (8 April 2026): as what landed, but in
+ * batches, with a resched point before each. That may not run in atomic
+ * context, where its caller often is.
+ */
+CB_CLEAR(v1)
+{
+	unsigned int n;
+
+	kasan_disable_current();
+	addr = kasan_reset_tag(page_address(page));
+	for (; npages; npages -= n, addr += n * PAGE_SIZE) {
+		cond_resched();
+		n = min(batch, npages);
+		clear_pages(addr, n);
+	}
+	kasan_enable_current();
+}
+
+CB_TIMED(v1)
+
+/*
+ * The address of the user mapping that the two below ask for. It has a meaning
+ * only where caches alias; there is no mapping here.
+ */
+#define CB_VADDR		0UL
+
+/* clear_contig_highpages() of mm/memory.c, 7.0 */
+CB_CLEAR(contig)
+{
+	unsigned long vaddr = CB_VADDR;
+	unsigned int n;
+
+	might_sleep();
+	for (; npages; npages -= n, page += n, vaddr += n * PAGE_SIZE) {
+		cond_resched();
+		n = min(batch, npages);
+		clear_user_highpages(page, vaddr, n);
+	}
+}
+
+CB_TIMED(contig)
+
+/* What a reviewer asked to reuse: does not sleep, and resets no KASAN tag */
+CB_CLEAR(user_highpages)
+{
+	unsigned long vaddr = CB_VADDR;
+	unsigned int n;
+
+	for (; npages; npages -= n, page += n, vaddr += n * PAGE_SIZE) {
+		n = min(batch, npages);
+		clear_user_highpages(page, vaddr, n);
+	}
+}
+
+CB_TIMED(user_highpages)
+
+/*
  * The running kernel's own path. The clear cannot be told from the allocation
  * around it, so both are in the window; the same allocation without the clear
  * is timed beside it, unless init_on_alloc makes the two the same.
@@ -178,6 +235,16 @@ const struct cb_method cb_methods[] = {
 	}, {
 		.name = "upstream", .time = time_upstream,
 		.desc = "clear_highpages_kasan_tagged() of 7.2, a copy",
+	}, {
+		.name = "v1", .time = time_v1, .batched = true, .own_rule = true, .sleeps = "cond_resched()",
+		.desc = "the first posting of 2026: cond_resched() before each batch, batch auto",
+	}, {
+		.name = "contig", .time = time_contig, .batched = true, .own_rule = true,
+		.sleeps = "might_sleep() and cond_resched()",
+		.desc = "clear_contig_highpages() of 7.0, a copy: sleeps, batch auto",
+	}, {
+		.name = "user_highpages", .time = time_user_highpages, .batched = true,
+		.desc = "clear_user_highpages() of 7.0: wants a user address, resets no KASAN tag",
 	}, {
 		.name = "alloc_zero", .time = time_alloc_zero, .allocates = true,
 		.desc = "alloc_pages() of the running kernel with __GFP_ZERO, and without",
