@@ -87,7 +87,7 @@ static struct {
 static enum hrtimer_restart call_in_hardirq(struct hrtimer *unused)
 {
 	hardirq_call.fn(hardirq_call.arg);
-	smp_store_release(&hardirq_call.done, true);
+	smp_store_release(&hardirq_call.done, true);	/* pairs with run_hardirq() */
 	return HRTIMER_NORESTART;
 }
 
@@ -98,7 +98,7 @@ static void run_hardirq(void (*fn)(void *arg), void *arg)
 	hardirq_call.arg = arg;
 	hardirq_call.done = false;
 	hrtimer_start(&hardirq_timer, 0, HRTIMER_MODE_REL_PINNED_HARD);
-	while (!smp_load_acquire(&hardirq_call.done))
+	while (!smp_load_acquire(&hardirq_call.done))	/* pairs with call_in_hardirq() */
 		cpu_relax();
 }
 

@@ -508,7 +508,7 @@ static void judge_hold_time(struct block *b, struct cb_cell *cells, unsigned int
 		cond_resched();
 		ms = div_u64(cb_clock_ns(s.clear_ticks), NSEC_PER_MSEC);
 		if (ms > cb_atomic_limit_ms)
-			refuse(cell, "would hold the CPU for %llu ms, the limit is %u ms (module parameter atomic_limit_ms)",
+			refuse(cell, "would hold the CPU for %llu ms; module parameter atomic_limit_ms is %u",
 			       ms, cb_atomic_limit_ms);
 	}
 	cb_give(b->context, &s);
@@ -749,8 +749,7 @@ typedef void (*cell_fn)(struct cb_cell *cell, unsigned int i, void *arg);
  * as `full` and is left out.
  */
 static unsigned int walk_block(const struct cb_config *config, unsigned int context,
-				     unsigned int order, unsigned int nr,
-				     cell_fn fn, void *arg)
+			       unsigned int order, unsigned int nr, cell_fn fn, void *arg)
 {
 	unsigned int m, i;
 
@@ -784,8 +783,7 @@ static unsigned int walk_sweep(const struct cb_config *config, cell_fn fn, void 
 
 	for (c = 0; c < config->contexts.nr; c++) {
 		for_each_set_bit(order, config->orders, CB_ORDERS)
-			nr = walk_block(config, config->contexts.item[c], order,
-					      nr, fn, arg);
+			nr = walk_block(config, config->contexts.item[c], order, nr, fn, arg);
 	}
 	return nr;
 }
