@@ -103,6 +103,7 @@ machine_um() {
 
 	mkdir "$tmp/mem"
 	read -ra words <<<"$o_append"
+	# init=/none: where our init cannot start, a panic, not a shell that waits
 	# shellcheck disable=SC2016 # for the inner shell
 	setsid "${um_namespace[@]}" sh -c '
 		ulimit -c 0
@@ -119,7 +120,7 @@ machine_um() {
 		' - "${um_namespace[*]}" "$tmp" "$k_image" "mem=$o_mem" "ncpus=$o_smp" seccomp=on \
 		"initrd=$tmp/initramfs" con=null con0=null,fd:1 ssl=null ssl1=null,fd:7 \
 		ssl2=null,fd:8 ssl3=null,fd:9 earlyprintk ignore_loglevel \
-		printk.devkmsg=on panic=-1 noreboot "${words[@]}" </dev/null \
+		printk.devkmsg=on panic=-1 noreboot init=/none "${words[@]}" </dev/null \
 		>"$tmp/kernel.log" 2>"$tmp/machine.log" 7>"$tmp/stdout" 8>"$tmp/stderr" 9>"$tmp/control" &
 	machine_pid=$!
 }
