@@ -84,6 +84,57 @@ static __always_inline void prim_mov(void *addr, unsigned long len)
 }
 
 /*
+ * prim_movnti() - store around the caches, eight bytes at a time
+ *
+ * Such stores are weakly ordered and gather in buffers of their own (Intel SDM
+ * vol. 1, 10.4.6.2). Without the SFENCE a window would end before they have left.
+ */
+static __always_inline void prim_movnti(void *addr, unsigned long len)
+{
+	asm volatile("1:\n\t"
+		     "movnti %[zero], 0x00(%[p])\n\t"
+		     "movnti %[zero], 0x08(%[p])\n\t"
+		     "movnti %[zero], 0x10(%[p])\n\t"
+		     "movnti %[zero], 0x18(%[p])\n\t"
+		     "movnti %[zero], 0x20(%[p])\n\t"
+		     "movnti %[zero], 0x28(%[p])\n\t"
+		     "movnti %[zero], 0x30(%[p])\n\t"
+		     "movnti %[zero], 0x38(%[p])\n\t"
+		     "addq $64, %[p]\n\t"
+		     "subq $64, %[len]\n\t"
+		     "jnz 1b\n\t"
+		     "sfence"
+		     : [p] "+r" (addr), [len] "+r" (len)
+		     : [zero] "r" (0UL)
+		     : "memory", "cc");
+}
+
+/*
+ * prim_clzero() - AMD's instruction for a line of zeros
+ *
+ * Weakly ordered as well, hence the SFENCE (AMD APM vol. 3, "CLZERO"). Only
+ * where prim_has_clzero().
+ */
+static __always_inline void prim_clzero(void *addr, unsigned long len)
+{
+	asm volatile("1:\n\t"
+		     "clzero\n\t"
+		     "addq $64, %[p]\n\t"
+		     "subq $64, %[len]\n\t"
+		     "jnz 1b\n\t"
+		     "sfence"
+		     : [p] "+a" (addr), [len] "+r" (len)
+		     :
+		     : "memory", "cc");
+}
+
+/* prim_drain() - wait until every store has left this CPU's buffers */
+static __always_inline void prim_drain(void)
+{
+	asm volatile("mfence" : : : "memory");
+}
+
+/*
  * prim_tsc() - read the time stamp counter, in program order
  *
  * RDTSC alone may be executed early; LFENCE lets it wait until all before it
@@ -115,6 +166,25 @@ static inline bool prim_has_clflushopt(void)
 		return false;
 	prim_cpuid(7, 0, reg);
 	return reg[1] & (1U << 23);
+}
+
+/*
+ * CPUID 0x80000008: EBX bit 0 (AMD APM vol. 3, E.4.7). It clears a line of the
+ * CPU's own size: 64 bytes wherever there is such a CPU, and checked all the
+ * same (CPUID 0x80000005: ECX bits 7:0).
+ */
+static inline bool prim_has_clzero(void)
+{
+	__u32 reg[4];
+
+	prim_cpuid(0x80000000, 0, reg);
+	if (reg[0] < 0x80000008)
+		return false;
+	prim_cpuid(0x80000008, 0, reg);
+	if (!(reg[1] & 1))
+		return false;
+	prim_cpuid(0x80000005, 0, reg);
+	return (reg[2] & 0xff) == PRIM_LINE;
 }
 
 /*
@@ -208,6 +278,69 @@ static inline void prim_flush(void *addr, unsigned long len, bool opt)
 
 #define PRIM_HAVE_FLUSH		0
 
+#ifdef __aarch64__
+
+/*
+ * prim_dczva_bytes() - what one DC ZVA clears; 0 where it is prohibited
+ *
+ * DCZID_EL0: bit 4 says prohibited, bits 3:0 are log2 of the words of four
+ * bytes (Arm ARM, "DCZID_EL0").
+ */
+static __always_inline unsigned long prim_dczva_bytes(void)
+{
+	unsigned long id;
+
+	asm("mrs %0, dczid_el0" : "=r" (id));
+	return id & 0x10 ? 0 : 4UL << (id & 0xf);
+}
+
+/*
+ * prim_dczva() - zero a block a time, as the kernel's clear_page() does
+ *
+ * Ordered like any other store. @len is a multiple of prim_dczva_bytes(), at
+ * most 2 KiB, which is not 0.
+ */
+static __always_inline void prim_dczva(void *addr, unsigned long len)
+{
+	asm volatile("1:\n\t"
+		     "dc zva, %[p]\n\t"
+		     "add %[p], %[p], %[block]\n\t"
+		     "subs %[len], %[len], %[block]\n\t"
+		     "b.ne 1b"
+		     : [p] "+r" (addr), [len] "+r" (len)
+		     : [block] "r" (prim_dczva_bytes())
+		     : "memory", "cc");
+}
+
+/*
+ * prim_stnp() - pairs of stores with a hint that they need not be cached, as
+ * the kernel's clear_page() does where DC ZVA is prohibited
+ *
+ * A CPU may gather what is so hinted: the barrier lets the window wait for it.
+ */
+static __always_inline void prim_stnp(void *addr, unsigned long len)
+{
+	asm volatile("1:\n\t"
+		     "stnp xzr, xzr, [%[p]]\n\t"
+		     "stnp xzr, xzr, [%[p], #16]\n\t"
+		     "stnp xzr, xzr, [%[p], #32]\n\t"
+		     "stnp xzr, xzr, [%[p], #48]\n\t"
+		     "add %[p], %[p], #64\n\t"
+		     "subs %[len], %[len], #64\n\t"
+		     "b.ne 1b\n\t"
+		     "dmb ishst"
+		     : [p] "+r" (addr), [len] "+r" (len)
+		     :
+		     : "memory", "cc");
+}
+
+#endif
+
+static __always_inline void prim_drain(void)
+{
+	__sync_synchronize();
+}
+
 static __always_inline __u64 prim_tsc(void)
 {
 	return 0;
@@ -216,6 +349,11 @@ static __always_inline __u64 prim_tsc(void)
 static inline void prim_cpu_model(char model[49])
 {
 	model[0] = '\0';
+}
+
+static inline bool prim_tsc_invariant(void)
+{
+	return false;
 }
 
 static inline bool prim_has_clflushopt(void)
@@ -230,6 +368,9 @@ static inline __u64 prim_llc_bytes(void)
 
 static inline void prim_flush(void *addr, unsigned long len, bool opt)
 {
+	(void)addr;
+	(void)len;
+	(void)opt;
 }
 
 #endif
