@@ -205,7 +205,6 @@ static void time_alloc_zero(struct cb_sample *s)
 	__free_pages(page, s->order);
 }
 
-#ifdef __x86_64__
 #define CB_PRIMITIVE(_name)						\
 static __always_inline void _name##_pages(void *addr, unsigned int n)	\
 {									\
@@ -217,9 +216,27 @@ CB_CLEAR(_name)								\
 }									\
 CB_TIMED(_name)
 
+#ifdef __x86_64__
 CB_PRIMITIVE(stosb)
 CB_PRIMITIVE(stosq)
 CB_PRIMITIVE(mov)
+CB_PRIMITIVE(movnti)
+CB_PRIMITIVE(clzero)
+
+static const char *no_clzero(void)
+{
+	return prim_has_clzero() ? NULL : "this CPU does not have it (AMD, since Zen)";
+}
+#endif
+
+#ifdef __aarch64__
+CB_PRIMITIVE(stnp)
+CB_PRIMITIVE(dczva)
+
+static const char *no_dczva(void)
+{
+	return prim_has_dczva() ? NULL : "DC ZVA is prohibited on this CPU";
+}
 #endif
 
 const struct cb_method cb_methods[] = {
@@ -259,6 +276,23 @@ const struct cb_method cb_methods[] = {
 	}, {
 		.name = "mov", .time = time_mov, .batched = true,
 		.desc = "8-byte mov, 64 bytes an iteration, batch pages a loop",
+	}, {
+		.name = "movnti", .time = time_movnti, .batched = true,
+		.desc = "8-byte movnti past the caches, sfence after each batch",
+	}, {
+		.name = "clzero", .time = time_clzero, .batched = true,
+		.unavailable = no_clzero,
+		.desc = "clzero, a line at a time past the caches, sfence after each batch",
+	},
+#endif
+#ifdef __aarch64__
+	{
+		.name = "dczva", .time = time_dczva, .batched = true,
+		.unavailable = no_dczva,
+		.desc = "dc zva, a block at a time, batch pages a loop",
+	}, {
+		.name = "stnp", .time = time_stnp, .batched = true,
+		.desc = "stnp of a zero pair, batch pages a loop",
 	},
 #endif
 };

@@ -85,6 +85,12 @@ done <<-LIST
 	unsafe -1 ERANGE
 	run 2 EINVAL
 LIST
+if grep -q '^# clzero' $D/available_methods; then
+	check "refuses a method that this CPU does not have" refused methods clzero "$DOM"
+else
+	check "takes a method that this CPU has" accepted methods clzero
+	set_knobs methods=mov
+fi
 check "refuses a value longer than a knob" sh -c \
 	"! head -c 600 /dev/zero | tr '\\0' 1 2>/dev/null > $D/samples"
 check "a refused name lists the legal ones" sh -c \
@@ -129,7 +135,7 @@ check "no bucket is wider than 0.8 %" awk -F '\t' '
 check "results is longer than a page and whole" sh -c "[ \$(wc -c < $D/results) -gt 4096 ]"
 
 check "every method, batch and cache state verifies" run_with orders=0,3,5 \
-	methods=legacy,clear_page,batched,upstream,alloc_zero,stosb,stosq,mov \
+	"methods=$(grep -v '^#' $D/available_methods | cut -f 1 | grep -vE '^(v1|contig)$' | tr '\n' ',' | sed 's/,$//')" \
 	batches=1,2,3,7,full,auto samples=4 cache=cold
 check "... cold" every 1 'c["state"] == "ok" && c["verify"] == "ok"'
 check "a batch that covers the extent is left out" [ "$(column batch 'c["method"] == "stosb" && c["context"] == "process" && c["order"] == 0' | tr '\n' ' ')" = "full auto " ]
