@@ -8,6 +8,7 @@
  *   extent.c	where the memory comes from and the state it is in before a clear
  *   clock.c	the clock of the timed window
  *   engine.c	crosses them: cells, rounds, paired ratios
+ *   load.c	other CPUs that clear meanwhile
  *   info.c	the environment that a figure depends on
  *   debugfs.c	the files
  */
@@ -61,6 +62,7 @@ enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
  * @seed: of the shuffle
  * @cpu: CPU number; -1 for any
  * @nid: node number; NUMA_NO_NODE for any
+ * @load: other CPUs that clear meanwhile
  * @cache: state step before every sample
  * @drain: end every window in a full fence
  * @verify: check every byte in extra rounds
@@ -78,6 +80,7 @@ struct cb_config {
 	u64 seed;
 	int cpu;
 	int nid;
+	u64 load;
 	enum cb_cache cache;
 	bool drain;
 	bool verify;
@@ -240,6 +243,7 @@ struct cb_cell {
 	unsigned int batch;
 	int cpu;
 	int nid;
+	unsigned int load;
 	const char *model;
 	enum cb_cache cache;
 	enum cb_cell_state state;
@@ -345,6 +349,10 @@ const char *cb_state_how(void);
 void cb_poison(void *addr, unsigned long len);
 bool cb_is_clear(const void *addr, unsigned long len, unsigned long *where);
 u64 cb_llc_bytes(void);
+
+/* load.c */
+int cb_load_start(unsigned int nr, int cpu);
+void cb_load_stop(void);
 
 /* engine.c */
 int cb_engine_run(void);

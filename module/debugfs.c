@@ -326,7 +326,8 @@ static int results_show(struct seq_file *m, void *v)
 		seq_puts(m, "-");
 	else
 		seq_printf(m, "%d", cell->nid);
-	seq_printf(m, "\t0\t%llu\t%llu\t%llu\t%s\t%s\t%s", h ? h->count : 0, cell->disturbed,
+	seq_printf(m, "\t%u\t%llu\t%llu\t%llu\t%s\t%s\t%s", cell->load,
+		   h ? h->count : 0, cell->disturbed,
 		   cell->not_available, cell->verify ?: "-", states[cell->state],
 		   cell->note[0] ? cell->note : "-");
 	put_u64(m, h, h ? h->min : 0);

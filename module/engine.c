@@ -818,6 +818,7 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	bool alloc = times_allocator(p->config, cell->method);
 
 	cell->cpu = p->cpu;
+	cell->load = p->config->load;
 	cell->nid = NUMA_NO_NODE;
 	cell->cache = p->config->cache;
 	cell->model = "-";
@@ -969,6 +970,12 @@ int cb_engine_run(void)
 	strscpy(cb_run.status, "running", sizeof(cb_run.status));
 	mutex_unlock(&cb_run.lock);
 
+	ret = cb_load_start(cb_run.config.load, cb_run.cells[0].cpu);
+	if (ret) {
+		cb_run.stop_reason = ret == -EDOM ? "fewer CPUs are online than the load wants" :
+						    "no memory for the load";
+		goto out;
+	}
 	task = new_thread(sweep);
 	if (IS_ERR(task)) {
 		ret = PTR_ERR(task);
@@ -982,7 +989,8 @@ int cb_engine_run(void)
 		}
 		kthread_stop(task);
 	}
-
+	cb_load_stop();
+out:
 	mutex_lock(&cb_run.lock);
 	if (cb_run.stop_reason) {
 		snprintf(cb_run.status, sizeof(cb_run.status), "failed %s", cb_run.stop_reason);

@@ -342,6 +342,32 @@ static void legal_nid(char *buf, size_t size)
 		 nodemask_pr_args(&node_states[N_MEMORY]));
 }
 
+/* load */
+
+static int parse_load(struct cb_config *config, char *text)
+{
+	u64 load;
+	int ret = parse_u64(text, 0, nr_cpu_ids - 1, &load);
+
+	if (ret)
+		return ret;
+	if (load >= num_online_cpus())
+		return -EDOM;
+	config->load = load;
+	return 0;
+}
+
+static void show_load(struct seq_file *m, const struct cb_config *config)
+{
+	seq_printf(m, "%llu\n", config->load);
+}
+
+static void legal_load(char *buf, size_t size)
+{
+	snprintf(buf, size, "a number of other CPUs that are online, from 0 to %u",
+		 num_online_cpus() - 1);
+}
+
 /* cache */
 
 static int parse_cache(struct cb_config *config, char *text)
@@ -379,6 +405,7 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB(extent_rounds),
 	CB_KNOB(cpu),
 	CB_KNOB(nid),
+	CB_KNOB(load),
 	CB_KNOB(cache),
 	CB_KNOB_LEGAL(drain, legal_switch),
 	CB_KNOB_LEGAL(verify, legal_switch),

@@ -10,13 +10,13 @@ for f in available_methods available_contexts status results histograms info; do
 	check "$f is 0400 and reads" sh -c "[ \$(stat -c %a $D/$f) = 400 ] && cat $D/$f"
 done
 for f in orders methods batches contexts samples warmup seed extent_rounds cpu nid \
-	cache drain verify unsafe run; do
+	load cache drain verify unsafe run; do
 	check "$f is 0600 and reads" sh -c "[ \$(stat -c %a $D/$f) = 600 ] && [ -n \"\$(cat $D/$f)\" ]"
 done
 check "status is idle" [ "$(cat $D/status)" = idle ]
 check "the defaults are those of the contract" [ "$(cd $D && cat methods batches contexts samples \
-	warmup seed extent_rounds cpu nid cache drain verify unsafe | tr '\n' ' ')" = \
-	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any cold 0 1 0 " ]
+	warmup seed extent_rounds cpu nid load cache drain verify unsafe | tr '\n' ' ')" = \
+	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 1 0 " ]
 max=$(sed -n 's/^max_page_order: //p' $D/info)
 check "orders reach MAX_PAGE_ORDER" [ "$(cat $D/orders)" = "0-$max" ]
 top=$(sed -n "s/^max_order: //p" $D/info)
@@ -33,7 +33,7 @@ DOM="argument out of domain"
 for good in "orders 0-3,9" "orders $max" "methods mov" "batches 1,3,full,auto" "samples 10000000" \
 	"warmup 0" "seed 18446744073709551615" "extent_rounds 1000" "cpu 0" "cpu any" "nid 0" \
 	"nid any" "cache warm" "cache fresh" "cache cold" "drain 1" "drain 0" "verify 0" "verify 1" \
-	"unsafe 1" "unsafe 0" "contexts spinlock,process"; do
+	"load 0" "unsafe 1" "unsafe 0" "contexts spinlock,process"; do
 	# shellcheck disable=SC2086
 	check "takes $good" accepted $good
 done
@@ -157,6 +157,15 @@ else
 fi
 check "no allocation is timed where there is none" run_with cache=cold methods=legacy,batched batches=full
 check "... as said" every 1 'c["alloc_p50_ns"] == "-" && c["free_p50_ns"] == "-"'
+
+# Other CPUs that clear meanwhile
+if [ -e /sys/devices/system/cpu/cpu1 ]; then
+	check "runs under the load of another CPU" run_with load=1 orders=0,5 samples=4 contexts=process
+	check "... and says so" every 1 'c["load"] == 1 && c["state"] == "ok" && c["verify"] == "ok"'
+	check "its threads are gone" sh -c "! ps | grep -q 'clearbench_loa[d]'"
+	check "refuses a load of more CPUs than are online" refused load 2 "$RANGE"
+	set_knobs load=0
+fi
 
 # Contexts, and what they forbid
 check "runs in every context" run_with orders=0,4 samples=4 contexts=process,softirq,spinlock,rcu_spinlock,irqoff,hardirq \
