@@ -9,6 +9,7 @@
  *   clock.c	the clock of the timed window
  *   engine.c	crosses them: cells, rounds, paired ratios
  *   load.c	other CPUs that clear meanwhile
+ *   latency.c	what a clear does to others on its CPU
  *   info.c	the environment that a figure depends on
  *   debugfs.c	the files
  */
@@ -66,6 +67,7 @@ enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
  * @cache: state step before every sample
  * @drain: end every window in a full fence
  * @verify: check every byte in extra rounds
+ * @latency: measure what the clear does to others on its CPU
  * @unsafe: run cells that break the kernel's rules
  */
 struct cb_config {
@@ -84,6 +86,7 @@ struct cb_config {
 	enum cb_cache cache;
 	bool drain;
 	bool verify;
+	bool latency;
 	bool unsafe;
 };
 
@@ -221,6 +224,22 @@ void cb_contexts_exit(void);
 enum cb_cell_state { CB_OK, CB_REFUSED, CB_FAILED, CB_PARTIAL };
 
 /**
+ * struct cb_latency - what a clear does to others on its CPU
+ * @irq: from the expiry of a timer to its interrupt, in ns; NULL: not measured
+ * @fifo: from that expiry to a SCHED_FIFO thread that it wakes
+ * @normal: to a SCHED_NORMAL one
+ * @irqoff_max: the longest that an interrupt at the start of the clear waited
+ * @resched_max: the longest that a SCHED_FIFO thread woken there waited
+ */
+struct cb_latency {
+	struct hist *irq;
+	struct hist *fifo;
+	struct hist *normal;
+	u64 irqoff_max;
+	u64 resched_max;
+};
+
+/**
  * struct cb_cell - one point of the sweep and what was measured there
  * @disturbed: samples that were interrupted or preempted, as far as that is seen
  * @not_available: rounds for which no extent was to be had
@@ -232,6 +251,7 @@ enum cb_cell_state { CB_OK, CB_REFUSED, CB_FAILED, CB_PARTIAL };
  * @alloc: times of the allocation in ns, where there is one; else NULL
  * @free: times of the free in ns, where there is one; else NULL
  * @ratio: paired ratios against the baseline; empty for the baseline itself
+ * @latency: with the knob of that name, what the clear does to others
  * @ratio_milli: median over extents of the median ratio on each, and its 95 %
  *	interval, in thousandths of 1/HIST_RATIO_ONE; 0 where there is none
  * @floor_milli: the interval of the hidden second copy of the baseline
@@ -259,6 +279,7 @@ struct cb_cell {
 	struct hist *alloc;
 	struct hist *free;
 	struct hist *ratio;
+	struct cb_latency latency;
 	u64 ratio_milli[3];
 	u64 floor_milli[2];
 };
@@ -276,6 +297,8 @@ struct cb_cell {
  * @current_cell: the one being sampled
  * @busy_ns: time spent in state steps and timed windows
  * @wall_ns: time that the run took
+ * @idle: what the latency probe saw with no clear under way
+ * @arm_ns: what it takes to set that probe
  * @status: what the file of that name says when no run is under way
  */
 struct cb_run {
@@ -290,6 +313,8 @@ struct cb_run {
 	struct cb_cell *current_cell;
 	u64 busy_ns;
 	u64 wall_ns;
+	struct cb_latency idle;
+	u64 arm_ns;
 	char status[CB_NOTE_LEN + 16];
 };
 
@@ -349,6 +374,15 @@ const char *cb_state_how(void);
 void cb_poison(void *addr, unsigned long len);
 bool cb_is_clear(const void *addr, unsigned long len, unsigned long *where);
 u64 cb_llc_bytes(void);
+
+/* latency.c */
+struct rnd_state;
+int cb_latency_start(int cpu);
+void cb_latency_stop(void);
+void cb_latency_calibrate(struct cb_latency *idle, u64 *arm_ns);
+void cb_latency_sample(struct cb_latency *l, const struct cb_context *context,
+		       const struct cb_method *method, struct cb_sample *s, u64 ns,
+		       struct rnd_state *rnd, u64 round);
 
 /* load.c */
 int cb_load_start(unsigned int nr, int cpu);

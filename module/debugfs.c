@@ -256,6 +256,13 @@ static void put_u64(struct seq_file *m, const struct hist *h, u64 value)
 		seq_puts(m, "\t-");
 }
 
+static void put_latency(struct seq_file *m, const struct hist *h)
+{
+	put_quantile(m, h, 500);
+	put_quantile(m, h, 990);
+	put_u64(m, h, h ? h->max : 0);
+}
+
 static void put_mean(struct seq_file *m, const struct hist *h)
 {
 	u64 whole, rest;
@@ -345,8 +352,12 @@ static int results_show(struct seq_file *m, void *v)
 		put_ratio(m, cell->ratio_milli[i]);
 	for (i = 0; i < ARRAY_SIZE(cell->floor_milli); i++)
 		put_ratio(m, cell->floor_milli[i]);
-	for (i = CB_COL_irq_p50_ns; i < CB_NR_COLUMNS; i++)
-		seq_puts(m, "\t-");
+	put_latency(m, cell->latency.irq);
+	put_latency(m, cell->latency.fifo);
+	put_latency(m, cell->latency.normal);
+	put_u64(m, cell->latency.irqoff_max ? cell->latency.irq : NULL, cell->latency.irqoff_max);
+	put_u64(m, cell->latency.resched_max ? cell->latency.fifo : NULL,
+		cell->latency.resched_max);
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -395,6 +406,9 @@ static int histograms_show(struct seq_file *m, void *v)
 	put_hist(m, cell, "alloc", cell->alloc, false);
 	put_hist(m, cell, "free", cell->free, false);
 	put_hist(m, cell, "ratio", cell->ratio, true);
+	put_hist(m, cell, "irq", cell->latency.irq, false);
+	put_hist(m, cell, "fifo", cell->latency.fifo, false);
+	put_hist(m, cell, "normal", cell->latency.normal, false);
 	return 0;
 }
 

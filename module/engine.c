@@ -11,6 +11,7 @@
  */
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -345,6 +346,40 @@ out:
 	close_extent(b);
 }
 
+/*
+ * Rounds for the latency probe. They come after the counted ones, whose times
+ * it would disturb, and whose medians tell it how long a clear takes.
+ */
+static void run_latency_rounds(struct block *b)
+{
+	const struct cb_config *config = &cb_run.config;
+	struct cb_sample *s = &b->sample;
+	u64 round;
+	unsigned int i;
+
+	for (round = 0; round < config->samples; round++) {
+		if (round % config->extent_rounds == 0 && !cb_extents_next(&b->extents, s))
+			return;
+		shuffle(b);
+		for (i = 0; i < b->nr; i++) {
+			struct variant *v = &b->variant[b->sequence[i]];
+			struct cb_cell *cell = v->cell;
+
+			if (v->hidden || cell->method->allocates || !cell->clear->count)
+				continue;
+			WRITE_ONCE(cb_run.current_cell, cell);
+			s->batch = batch_pages(cell);
+			cb_state_step(config->cache, s->addr, (unsigned long)s->npages * PAGE_SIZE);
+			if (should_stop(b))
+				return;
+			cb_latency_sample(&cell->latency, b->context, cell->method, s,
+					  div_u64(hist_quantile(cell->clear, 500), HIST_MILLI),
+					  b->rnd, round);
+			cond_resched();
+		}
+	}
+}
+
 /* Verification */
 
 static void alloc_zeroed_in_context(void *arg)
@@ -552,6 +587,10 @@ static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 	if (cell->state_missed)
 		add_note(cell, "%llu samples got other memory than was prepared",
 			 cell->state_missed);
+	if (cell->latency.resched_max > TICK_NSEC)
+		add_note(cell, "no switch for longer than a tick");
+	else if (cell->latency.resched_max > NSEC_PER_MSEC)
+		add_note(cell, "no switch for longer than 1 ms");
 	if (cell->other_nodes)
 		add_note(cell, "%llu samples on other nodes", cell->other_nodes);
 	if (strcmp(cell->model, cb_preempt_model()))
@@ -629,6 +668,8 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 		return;
 	}
 	run_rounds(b);
+	if (config->latency && !should_stop(b))
+		run_latency_rounds(b);
 	cb_extents_free(&b->extents, cells->order);
 	if (config->verify)
 		verify_block(b, cells, nr);
@@ -666,6 +707,8 @@ static int sweep_thread(void *arg)
 	unsigned int first, nr;
 
 	busy_ticks = 0;
+	if (cb_run.config.latency)
+		cb_latency_calibrate(&cb_run.idle, &cb_run.arm_ns);
 	for (first = 0; first < cb_run.nr_cells && !READ_ONCE(cb_run.stop); first += nr) {
 		nr = block_length(first);
 		run_block(sweep, &cb_run.cells[first], nr);
@@ -698,6 +741,14 @@ static int sweep_thread(void *arg)
 
 /* Planning */
 
+static void free_latency(struct cb_latency *l)
+{
+	kvfree(l->irq);
+	kvfree(l->fifo);
+	kvfree(l->normal);
+	*l = (struct cb_latency) { };
+}
+
 static void free_cells(struct cb_cell *cells, unsigned int nr)
 {
 	unsigned int i;
@@ -709,6 +760,7 @@ static void free_cells(struct cb_cell *cells, unsigned int nr)
 		kvfree(cells[i].alloc);
 		kvfree(cells[i].free);
 		kvfree(cells[i].ratio);
+		free_latency(&cells[i].latency);
 	}
 	kvfree(cells);
 }
@@ -721,6 +773,16 @@ static struct hist *new_hist(unsigned int bits, unsigned int top)
 	if (h)
 		hist_init(h, bits, top);
 	return h;
+}
+
+static int new_latency(struct cb_latency *l)
+{
+	*l = (struct cb_latency) {
+		.irq = new_hist(HIST_NS_BITS, HIST_NS_TOP),
+		.fifo = new_hist(HIST_NS_BITS, HIST_NS_TOP),
+		.normal = new_hist(HIST_NS_BITS, HIST_NS_TOP),
+	};
+	return l->irq && l->fifo && l->normal ? 0 : -ENOMEM;
 }
 
 /* Has this cell's method an allocation and a free of its own to time? */
@@ -809,6 +871,7 @@ static void count_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	p->max_in_block = max(p->max_in_block, ++p->in_block);
 	p->last = *cell;
 	p->nr_ns += times_allocator(p->config, cell->method) ? 3 : 1;
+	p->nr_ns += p->config->latency ? 3 : 0;
 	p->nr_ratio++;
 }
 
@@ -828,6 +891,8 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 		cell->alloc = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 		cell->free = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 	}
+	if (p->config->latency && new_latency(&cell->latency))
+		p->failed = true;
 	if (!cell->clear || !cell->ratio || (alloc && (!cell->alloc || !cell->free)))
 		p->failed = true;
 	p->cells[i] = *cell;
@@ -885,6 +950,7 @@ static struct sweep *plan_sweep(void)
 {
 	const struct cb_config *config = &cb_run.config;
 	struct plan p = { .config = config };
+	struct cb_latency idle = { };
 	unsigned int nr = walk_sweep(config, count_cell, &p);
 	struct sweep *sweep;
 	u64 bytes;
@@ -910,15 +976,20 @@ static struct sweep *plan_sweep(void)
 	if (!p.cells)
 		return ERR_PTR(-ENOMEM);
 	walk_sweep(config, make_cell, &p);
+	if (config->latency && new_latency(&idle))
+		p.failed = true;
 	sweep = p.failed ? NULL : new_sweep(config, p.max_in_block + 1);
 	if (!sweep) {
 		free_cells(p.cells, nr);
+		free_latency(&idle);
 		pr_info("run: refused; no memory for the histograms of %u cells, %llu MiB\n",
 			nr, DIV_ROUND_UP_ULL(bytes, SZ_1M));
 		return ERR_PTR(-ENOMEM);
 	}
 
 	free_cells(cb_run.cells, cb_run.nr_cells);
+	free_latency(&cb_run.idle);
+	cb_run.idle = idle;
 	cb_run.cells = p.cells;
 	cb_run.nr_cells = nr;
 	cb_run.nr_done = 0;
@@ -976,6 +1047,11 @@ int cb_engine_run(void)
 						    "no memory for the load";
 		goto out;
 	}
+	if (cb_run.config.latency && cb_latency_start(cb_run.cells[0].cpu)) {
+		ret = -ENOMEM;
+		cb_run.stop_reason = "no thread could be started";
+		goto stop_load;
+	}
 	task = new_thread(sweep);
 	if (IS_ERR(task)) {
 		ret = PTR_ERR(task);
@@ -989,6 +1065,9 @@ int cb_engine_run(void)
 		}
 		kthread_stop(task);
 	}
+	if (cb_run.config.latency)
+		cb_latency_stop();
+stop_load:
 	cb_load_stop();
 out:
 	mutex_lock(&cb_run.lock);
@@ -1028,4 +1107,5 @@ void cb_engine_exit(void)
 {
 	unregister_pm_notifier(&pm_notifier);
 	free_cells(cb_run.cells, cb_run.nr_cells);
+	free_latency(&cb_run.idle);
 }

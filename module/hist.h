@@ -234,4 +234,19 @@ static inline __u64 hist_median_rank(__u64 n)
 	}
 }
 
+/**
+ * hist_median_interval() - the median, and its 95 % interval
+ * @h: of independent values
+ * @milli: median, lower and upper end, in thousandths of the recorded unit;
+ *	the ends are 0 where there are too few values for them
+ */
+static inline void hist_median_interval(const struct hist *h, __u64 milli[3])
+{
+	__u64 k = hist_median_rank(h->count);
+
+	milli[0] = hist_quantile(h, 500);
+	milli[1] = k ? hist_value_at(h, 2 * k - 1) : 0;
+	milli[2] = k ? hist_value_at(h, 2 * (h->count + 1 - k) - 1) : 0;
+}
+
 #endif /* CLEARBENCH_HIST_H */

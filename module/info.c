@@ -122,6 +122,15 @@ static unsigned long taint(void)
 	return mask;
 }
 
+/* What the latency probe saw by itself: median, 99th percentile, maximum */
+static void put_idle(struct seq_file *m, const char *what, const struct hist *h)
+{
+	if (h && h->count)
+		seq_printf(m, "latency_idle_%s_ns: %llu %llu %llu\n", what,
+			   div_u64(hist_quantile(h, 500), HIST_MILLI),
+			   div_u64(hist_quantile(h, 990), HIST_MILLI), h->max);
+}
+
 static void put_tenths(struct seq_file *m, const char *key, const char *what, u64 tenths)
 {
 	u32 rest;
@@ -187,6 +196,12 @@ void cb_info_show(struct seq_file *m)
 		seq_printf(m, "last_run_ms: %llu\n", div_u64(cb_run.wall_ns, NSEC_PER_MSEC));
 		put_tenths(m, "last_run_duty_percent", "",
 			   div64_u64(cb_run.busy_ns * 1000, cb_run.wall_ns));
+	}
+	if (cb_run.idle.irq && !cb_run.running) {
+		put_idle(m, "irq", cb_run.idle.irq);
+		put_idle(m, "fifo", cb_run.idle.fifo);
+		put_idle(m, "normal", cb_run.idle.normal);
+		seq_printf(m, "latency_arm_ns: %llu\n", cb_run.arm_ns);
 	}
 	mutex_unlock(&cb_run.lock);
 }

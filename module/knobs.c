@@ -274,6 +274,7 @@ static void legal_switch(char *buf, size_t size)
 
 CB_SWITCH_KNOB(drain)
 CB_SWITCH_KNOB(verify)
+CB_SWITCH_KNOB(latency)
 CB_SWITCH_KNOB(unsafe)
 
 /* cpu, nid */
@@ -409,6 +410,7 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB(cache),
 	CB_KNOB_LEGAL(drain, legal_switch),
 	CB_KNOB_LEGAL(verify, legal_switch),
+	CB_KNOB_LEGAL(latency, legal_switch),
 	CB_KNOB_LEGAL(unsafe, legal_switch),
 };
 

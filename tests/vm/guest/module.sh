@@ -10,13 +10,13 @@ for f in available_methods available_contexts status results histograms info; do
 	check "$f is 0400 and reads" sh -c "[ \$(stat -c %a $D/$f) = 400 ] && cat $D/$f"
 done
 for f in orders methods batches contexts samples warmup seed extent_rounds cpu nid \
-	load cache drain verify unsafe run; do
+	load cache drain verify latency unsafe run; do
 	check "$f is 0600 and reads" sh -c "[ \$(stat -c %a $D/$f) = 600 ] && [ -n \"\$(cat $D/$f)\" ]"
 done
 check "status is idle" [ "$(cat $D/status)" = idle ]
 check "the defaults are those of the contract" [ "$(cd $D && cat methods batches contexts samples \
-	warmup seed extent_rounds cpu nid load cache drain verify unsafe | tr '\n' ' ')" = \
-	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 1 0 " ]
+	warmup seed extent_rounds cpu nid load cache drain verify latency unsafe | tr '\n' ' ')" = \
+	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 1 0 0 " ]
 max=$(sed -n 's/^max_page_order: //p' $D/info)
 check "orders reach MAX_PAGE_ORDER" [ "$(cat $D/orders)" = "0-$max" ]
 top=$(sed -n "s/^max_order: //p" $D/info)
@@ -166,6 +166,19 @@ if [ -e /sys/devices/system/cpu/cpu1 ]; then
 	check "refuses a load of more CPUs than are online" refused load 2 "$RANGE"
 	set_knobs load=0
 fi
+
+# The probe of latencies
+check "runs with the latency probe" run_with latency=1 orders=4,9 samples=24 \
+	contexts=process,softirq,spinlock,rcu_spinlock,irqoff,hardirq methods=legacy,batched,alloc_zero
+check "... and verifies" every 'c["state"] != "refused"' 'c["state"] == "ok" && c["verify"] == "ok"'
+check "what allocates is not probed" every 'c["method"] == "alloc_zero"' 'c["irq_p50_ns"] == "-"'
+check "delays are in order" every 'c["irq_p50_ns"] != "-" && c["fifo_p50_ns"] != "-"' \
+	'c["irq_p50_ns"] <= c["irq_max_ns"] && c["fifo_p50_ns"] <= c["fifo_max_ns"]'
+check "info says what the probe sees by itself" \
+	[ "$(grep -c '^latency_idle_\(irq\|fifo\|normal\)_ns: [0-9]* [0-9]* [0-9]*$\|^latency_arm_ns: [0-9]' $D/info)" = 4 ]
+check "its threads are gone" sh -c "! ps | grep -q 'clearbench_[fn]'"
+run_with latency=0 contexts=process methods=legacy,batched > /dev/null
+check "without it nothing of the kind is printed" every 1 'c["irq_p50_ns"] == "-" && c["resched_max_ns"] == "-"'
 
 # Contexts, and what they forbid
 check "runs in every context" run_with orders=0,4 samples=4 contexts=process,softirq,spinlock,rcu_spinlock,irqoff,hardirq \
