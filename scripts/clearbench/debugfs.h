@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The module and its files.
+ * The module and its files, or what stands in for them.
  */
 #ifndef CLEARBENCH_DEBUGFS_H
 #define CLEARBENCH_DEBUGFS_H
 
 #include "clearbench.h"
+#include "user.h"
 
 struct kmod_ctx;
 struct kmod_module;
@@ -16,6 +17,7 @@ struct kmod_module;
  * struct module - the loaded module
  * @dir: its debugfs folder
  * @loaded: it was loaded by us, and goes when we go
+ * @user: the user backend, in place of module and folder
  *
  * The environment variable CLEARBENCH_DEBUGFS, which is there for tests, names
  * a folder that is taken as it is.
@@ -23,6 +25,7 @@ struct kmod_module;
 struct module {
 	char *dir;
 	bool loaded;
+	struct user *user;
 
 	/* private: */
 	struct kmod_ctx *ctx;
@@ -34,6 +37,7 @@ int module_load(struct module *m, const char *file);
 int module_unload(struct module *m);
 char *module_path(const struct module *m, const char *name);
 char *module_read(const struct module *m, const char *name);
+int module_write(const struct module *m, const char *name, const char *text);
 
 /* knobs.c */
 
@@ -53,15 +57,15 @@ struct knob {
  * struct knobs - all of them
  * @knob: in the order of their names
  * @nr: how many
- * @dir: their folder
+ * @module: whose
  */
 struct knobs {
 	struct knob *knob;
 	unsigned int nr;
-	const char *dir;
+	const struct module *module;
 };
 
-int knobs_open(struct knobs *knobs, const char *dir);
+int knobs_open(struct knobs *knobs, const struct module *module);
 struct knob *knobs_find(const struct knobs *knobs, const char *name);
 int knobs_set(struct knobs *knobs, struct knob *knob, const char *value);
 void knobs_restore(struct knobs *knobs);

@@ -14,6 +14,7 @@ struct words {
 
 static const struct words mark_words[] = {
 	{ "emulated", "EMULATED (TCG): proves that the code works, says nothing about speed" },
+	{ "user", "USER SPACE: the primitives on memory of a process, no code of the kernel" },
 	{ "guest", "GUEST: under a hypervisor, whose noise and page tables are in the figures" },
 	{ "um", "UM: User Mode Linux: the clearing runs natively, interrupts and faults do not" },
 	{ "distorted", "DISTORTED: debug options of this kernel are in the figures" },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The module's settings. Which there are, its folder says: every file that its
- * owner may write is one, but for `run`.
+ * owner may write is one, but for `run`. The user backend says it itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,18 +11,24 @@
 
 #include "debugfs.h"
 
-static char *knob_path(const struct knobs *knobs, const char *name)
-{
-	return xasprintf("%s/%s", knobs->dir, name);
-}
-
 static char *knob_read(const struct knobs *knobs, const char *name)
 {
-	char *path = knob_path(knobs, name);
-	char *value = read_line(path);
+	char *value = module_read(knobs->module, name);
 
-	free(path);
+	if (value)
+		value[strcspn(value, "\n")] = '\0';
 	return value;
+}
+
+static void add_knob(struct knobs *knobs, const char *name)
+{
+	struct knob *knob;
+
+	knobs->knob = xrealloc(knobs->knob, (knobs->nr + 1) * sizeof(*knob));
+	knob = &knobs->knob[knobs->nr++];
+	knob->name = xstrdup(name);
+	knob->before = knob_read(knobs, name);
+	knob->changed = false;
 }
 
 static int compare_knobs(const void *a, const void *b)
@@ -30,42 +36,49 @@ static int compare_knobs(const void *a, const void *b)
 	return strcmp(((const struct knob *)a)->name, ((const struct knob *)b)->name);
 }
 
-/**
- * knobs_open() - find the knobs, and keep what they hold
- * @knobs: filled in
- * @dir: the module's folder
- *
- * Return: 0 or a negative errno.
- */
-int knobs_open(struct knobs *knobs, const char *dir)
+static int find_files(struct knobs *knobs)
 {
 	struct dirent *entry;
 	DIR *d;
 
-	memset(knobs, 0, sizeof(*knobs));
-	knobs->dir = dir;
-	d = opendir(dir);
+	d = opendir(knobs->module->dir);
 	if (!d)
 		return -errno;
 	while ((entry = readdir(d))) {
-		char *path = knob_path(knobs, entry->d_name);
-		struct knob *knob;
+		char *path = module_path(knobs->module, entry->d_name);
 		struct stat st;
 
 		if (!stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0200) &&
-		    strcmp(entry->d_name, "run")) {
-			knobs->knob = xrealloc(knobs->knob, (knobs->nr + 1) * sizeof(*knob));
-			knob = &knobs->knob[knobs->nr++];
-			knob->name = xstrdup(entry->d_name);
-			knob->before = read_line(path);
-			knob->changed = false;
-		}
+		    strcmp(entry->d_name, "run"))
+			add_knob(knobs, entry->d_name);
 		free(path);
 	}
 	closedir(d);
+	return 0;
+}
+
+/**
+ * knobs_open() - find the knobs, and keep what they hold
+ * @knobs: filled in
+ * @module: whose
+ *
+ * Return: 0 or a negative errno.
+ */
+int knobs_open(struct knobs *knobs, const struct module *module)
+{
+	unsigned int i;
+	int ret = 0;
+
+	memset(knobs, 0, sizeof(*knobs));
+	knobs->module = module;
+	if (!module->user)
+		ret = find_files(knobs);
+	else
+		for (i = 0; user_knob_name(i); i++)
+			add_knob(knobs, user_knob_name(i));
 	if (knobs->nr)
 		qsort(knobs->knob, knobs->nr, sizeof(*knobs->knob), compare_knobs);
-	return 0;
+	return ret;
 }
 
 /* The knob that an option means, "force-preempt" or "force_preempt"; or NULL. */
@@ -94,10 +107,8 @@ struct knob *knobs_find(const struct knobs *knobs, const char *name)
  */
 int knobs_set(struct knobs *knobs, struct knob *knob, const char *value)
 {
-	char *path = knob_path(knobs, knob->name);
-	int ret = write_text(path, value);
+	int ret = module_write(knobs->module, knob->name, value);
 
-	free(path);
 	if (!ret)
 		knob->changed = true;
 	return ret;
@@ -184,6 +195,8 @@ const char *knob_error(int err)
 		return "out of range";
 	case EDOM:
 		return "legal, but not on this machine";
+	case EOPNOTSUPP:
+		return "not in user space";
 	case EBUSY:
 		return "a run is under way: wait for it, or stop it with echo 0 > run";
 	case EPERM:

@@ -18,18 +18,39 @@
 
 char *module_path(const struct module *m, const char *name)
 {
+	if (m->user)
+		return user_path(m->user, name);
 	return xasprintf("%s/%s", m->dir, name);
 }
 
 /* A whole file of the module's folder; NULL with errno set. */
 char *module_read(const struct module *m, const char *name)
 {
-	char *path = module_path(m, name), *text = read_text(path);
-	int err = errno;
+	char *path, *text;
+	int err;
 
+	if (m->user)
+		return user_read(m->user, name);
+	path = module_path(m, name);
+	text = read_text(path);
+	err = errno;
 	free(path);
 	errno = err;
 	return text;
+}
+
+/* Hand a value to one of its files. Return: 0 or a negative errno. */
+int module_write(const struct module *m, const char *name, const char *text)
+{
+	char *path;
+	int ret;
+
+	if (m->user)
+		return user_write(m->user, name, text);
+	path = module_path(m, name);
+	ret = write_text(path, text);
+	free(path);
+	return ret;
 }
 
 static char *debugfs_root(void)
@@ -262,6 +283,7 @@ int module_unload(struct module *m)
 		kmod_module_unref(m->mod);
 	if (m->ctx)
 		kmod_unref(m->ctx);
+	user_close(m->user);
 	free(m->dir);
 	memset(m, 0, sizeof(*m));
 	return ret;

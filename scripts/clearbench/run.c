@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * clearbench run: starts the module's sweep, and keeps each cell as soon as it
- * is finished.
+ * clearbench run: starts a sweep, the module's or the user backend's, and keeps
+ * each cell as soon as it is finished.
  *
  * The write that starts a run returns when it is over, so a thread of its own
  * makes it. The main thread takes signals, and looks at the files twice a
@@ -33,6 +33,7 @@ struct options {
 	const char *out;
 	const char *resume;
 	const char *module;
+	const char *backend;
 	struct setting *set;
 	unsigned int nr_set;
 	bool force;
@@ -105,13 +106,13 @@ static int parse(struct options *opt, int argc, char **argv)
 		{ "--output", &opt->out, NULL },
 		{ "--resume", &opt->resume, NULL },
 		{ "--module", &opt->module, NULL },
+		{ "--backend", &opt->backend, NULL },
 		{ "--force", NULL, &opt->force },
 		{ "-q", NULL, &opt->quiet },
 		{ "--quiet", NULL, &opt->quiet },
 		{ "-v", NULL, &opt->verbose },
 		{ "--verbose", NULL, &opt->verbose },
 	};
-	const char *backend = "module";
 	unsigned int k;
 	int i, used;
 
@@ -127,8 +128,6 @@ static int parse(struct options *opt, int argc, char **argv)
 			if (!next)
 				return usage_error(&verb_run, "%s needs a value", arg);
 			*own[k].value = argv[++i];
-		} else if (!strcmp(arg, "--backend") && next) {
-			backend = argv[++i];
 		} else if (!strncmp(arg, "--", 2) && arg[2]) {
 			used = add_setting(opt, arg, next);
 			if (used < 0)
@@ -138,8 +137,11 @@ static int parse(struct options *opt, int argc, char **argv)
 			return usage_error(&verb_run, "'%s' is not an argument of it", arg);
 		}
 	}
-	if (strcmp(backend, "module"))
-		return usage_error(&verb_run, "no backend '%s'; there is: module", backend);
+	if (opt->backend && strcmp(opt->backend, "module") && strcmp(opt->backend, "user"))
+		return usage_error(&verb_run, "no backend '%s'; there are: module user",
+				   opt->backend);
+	if (opt->backend && !strcmp(opt->backend, "user") && opt->module)
+		return usage_error(&verb_run, "--backend user takes no module: leave out --module");
 	if (opt->resume && opt->out && strcmp(opt->resume, opt->out))
 		return usage_error(&verb_run, "--resume continues %s itself: leave out -o",
 				   opt->resume);
@@ -213,7 +215,7 @@ static const char *const moving[] = {
 static const char *const conditions[] = {
 	"clearbench", "kernel", "machine", "cpu_model", "microcode", "hypervisor", "marks",
 	"page_size", "preempt", "clear_pages", "clear_page", "init_on_alloc", "init_on_free",
-	"distorts", "clocksource", "governor", "boost", "smt", NULL
+	"huge_pages", "distorts", "clocksource", "governor", "boost", "smt", NULL
 };
 
 static int put_header(struct run *run, int argc, char **argv)
@@ -229,7 +231,8 @@ static int put_header(struct run *run, int argc, char **argv)
 			json_array_append_new(marks, json_string(word));
 	header = json_pack("{s:s, s:i, s:s, s:s, s:o, s:O, s:o, s:s}",
 			   "type", "header", "format", RESULT_FORMAT, "tool", CB_VERSION,
-			   "backend", "module", "marks", marks, "environment", run->env,
+			   "backend", run->module.user ? "user" : "module",
+			   "marks", marks, "environment", run->env,
 			   "knobs", knobs_json(&run->knobs), "command", command);
 	ret = output_json(&run->out, header);
 	json_decref(header);
@@ -258,18 +261,33 @@ static int put_footer(struct run *run, bool complete)
 
 /* Knobs */
 
+/* What a refused write to the file @name is told, beside its errno; to be freed */
+static char *why_refused(const struct run *run, const char *name)
+{
+	char *said, *text = NULL;
+
+	if (run->module.user)
+		return user_said(run->module.user);
+	said = kmsg_last(run->kmsg, name);
+	if (said)
+		text = xasprintf("the kernel says: %s", said);
+	free(said);
+	return text;
+}
+
 static int set_knob(struct run *run, struct knob *knob, const char *value)
 {
 	int ret = knobs_set(&run->knobs, knob, value);
-	char *legal;
+	char *why;
 
 	if (!ret)
 		return CB_OK;
-	legal = kmsg_last(run->kmsg, knob->name);
-	msg("%s '%s': %s%s%s", knob->name, value, knob_error(-ret),
-	    legal ? "; the kernel says: " : "", legal ? legal : "");
-	free(legal);
-	return ret == -EINVAL || ret == -ERANGE || ret == -EDOM ? CB_USAGE : CB_FAILED;
+	why = why_refused(run, knob->name);
+	msg("%s '%s': %s%s%s", knob->name, value, knob_error(-ret), why ? "; " : "",
+	    why ? why : "");
+	free(why);
+	return ret == -EINVAL || ret == -ERANGE || ret == -EDOM || ret == -EOPNOTSUPP ?
+	       CB_USAGE : CB_FAILED;
 }
 
 static int set_named_knob(struct run *run, const char *name, const char *value)
@@ -289,8 +307,9 @@ static int set_knobs(struct run *run)
 		if (!knobs_find(&run->knobs, run->opt.set[i].name)) {
 			char *legal = knobs_options(&run->knobs);
 
-			status = usage_error(&verb_run, "no option --%s; the module's are:%s",
-					     run->opt.set[i].name, legal);
+			status = usage_error(&verb_run, "no option --%s; the %s's are:%s",
+					     run->opt.set[i].name,
+					     run->module.user ? "user backend" : "module", legal);
 			free(legal);
 			return status;
 		}
@@ -425,7 +444,7 @@ static int collect(struct run *run)
 }
 
 struct starter {
-	const char *path;
+	const struct module *module;
 	pthread_t main;
 	int err;
 	atomic_bool done;
@@ -435,7 +454,7 @@ static void *start_run(void *arg)
 {
 	struct starter *s = arg;
 
-	s->err = -write_text(s->path, "1");
+	s->err = -module_write(s->module, "run", "1");
 	atomic_store(&s->done, true);
 	pthread_kill(s->main, SIGUSR1);
 	return NULL;
@@ -492,13 +511,13 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-static void stop(struct run *run, const char *path, pthread_t thread)
+static void stop(struct run *run, pthread_t thread)
 {
 	/* Asked a second time, take the module's other way: a signal. */
 	if (run->stopping)
 		pthread_kill(thread, SIGUSR2);
 	run->stopping = true;
-	write_text(path, "0");
+	module_write(&run->module, "run", "0");
 }
 
 /* What came of the write that started the run. */
@@ -519,9 +538,9 @@ static int pass_status(struct run *run, int err)
 			msg("the run was stopped from elsewhere");
 		ret = CB_STOPPED;
 	} else if (err) {
-		said = kmsg_last(run->kmsg, CB_NAME);
-		msg("the run could not be started: %s%s%s", strerror(err),
-		    said ? "; the kernel says: " : "; see dmesg", said ? said : "");
+		said = why_refused(run, CB_NAME);
+		msg("the run could not be started: %s; %s", strerror(err),
+		    said ? said : "see dmesg");
 		free(said);
 		ret = CB_FAILED;
 	}
@@ -532,8 +551,7 @@ static int pass_status(struct run *run, int err)
 /* One sweep with the knobs as they are. Return: exit status. */
 static int run_pass(struct run *run)
 {
-	char *path = module_path(&run->module, "run");
-	struct starter starter = { .path = path, .main = pthread_self() };
+	struct starter starter = { .module = &run->module, .main = pthread_self() };
 	char *status = module_status(run);
 	bool lost = false;
 	pthread_t thread;
@@ -541,7 +559,6 @@ static int run_pass(struct run *run)
 
 	if (begins(status, "running")) {
 		free(status);
-		free(path);
 		return pass_status(run, EBUSY);
 	}
 	free(status);
@@ -551,22 +568,21 @@ static int run_pass(struct run *run)
 	ret = pthread_create(&thread, NULL, start_run, &starter);
 	if (ret) {
 		msg("a thread could not be made: %s", strerror(ret));
-		free(path);
 		return CB_FAILED;
 	}
 	while (!atomic_load(&starter.done)) {
 		int sig = wait_for_signal();
 
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)
-			stop(run, path, thread);
+			stop(run, thread);
 		else if (run->stopping)		/* the run may have begun only now */
-			write_text(path, "0");
+			module_write(&run->module, "run", "0");
 		status = module_status(run);
 		/* Before that, the files hold the last run's cells. */
 		if (begins(status, "running") && !lost) {
 			lost = collect(run) < 0;
 			if (lost)
-				write_text(path, "0");
+				module_write(&run->module, "run", "0");
 			show_progress(run, status);
 		}
 		free(status);
@@ -577,7 +593,6 @@ static int run_pass(struct run *run)
 		lost = collect(run) < 0;
 	clear_progress(run);
 	ret = pass_status(run, starter.err);
-	free(path);
 	return lost ? CB_FAILED : ret;
 }
 
@@ -806,7 +821,7 @@ static int run_loaded(struct run *run, struct result *r, int argc, char **argv)
 	tsv_init(&run->histograms, histograms, CB_HISTOGRAMS_MAGIC);
 	status = check_format(run);
 	if (!status) {
-		ret = knobs_open(&run->knobs, run->module.dir);
+		ret = knobs_open(&run->knobs, &run->module);
 		if (ret) {
 			msg("%s: %s", run->module.dir, strerror(-ret));
 			status = CB_FAILED;
@@ -825,6 +840,21 @@ static int run_loaded(struct run *run, struct result *r, int argc, char **argv)
 	free(results);
 	free(histograms);
 	return status;
+}
+
+/* Resuming goes on with what the file was measured by. Return: exit status. */
+static int choose_backend(struct run *run, const struct result *r)
+{
+	const char *was = r ? json_string_value(json_object_get(r->header, "backend")) : NULL;
+	const char *wanted = run->opt.backend ? run->opt.backend : was ? was : "module";
+
+	if (was && strcmp(was, wanted))
+		return usage_error(&verb_run, "%s was measured by --backend %s: leave out --backend",
+				   r->path, was);
+	if (strcmp(wanted, "user"))
+		return module_load(&run->module, run->opt.module) ? CB_FAILED : CB_OK;
+	run->module.user = user_open();
+	return run->module.user ? CB_OK : CB_FAILED;
 }
 
 static void free_options(struct options *opt)
@@ -860,11 +890,9 @@ static int run_main(int argc, char **argv)
 	run.warnings = json_array();
 	run.changed = json_array();
 	run.kmsg = kmsg_open();
-	if (module_load(&run.module, run.opt.module)) {
-		status = CB_FAILED;
-		goto out;
-	}
-	status = run_loaded(&run, resumed, argc, argv);
+	status = choose_backend(&run, resumed);
+	if (!status)
+		status = run_loaded(&run, resumed, argc, argv);
 out:
 	if (module_unload(&run.module) && !status)
 		status = CB_FAILED;
@@ -882,8 +910,8 @@ out:
 
 const struct verb verb_run = {
 	.name = "run",
-	.summary = "run the module's sweep, and keep each cell as it is finished",
-	.usage = "[--KNOB VALUE ...] [--backend module] [--module FILE] -o FILE\n"
+	.summary = "run a sweep, and keep each cell as it is finished",
+	.usage = "[--KNOB VALUE ...] [--backend module|user] [--module FILE] -o FILE\n"
 		"       clearbench run --resume FILE\n\n"
 		"  -o FILE          the result; it must not exist\n"
 		"  --force          overwrite it; with --resume, mix conditions\n"
@@ -891,7 +919,8 @@ const struct verb verb_run = {
 		"                   order that is not whole, with the knobs that FILE names\n"
 		"  --module FILE    load this if the module is not loaded; else the one beside\n"
 		"                   the program's tree, /clearbench/clearbench.ko, or by name\n"
-		"  --backend module how to measure\n"
+		"  --backend user   the same primitives on huge pages of this process: no root,\n"
+		"                   no module; process context, cold or warm only\n"
 		"  -q, -v           no progress; a line a cell\n\n"
 		"Each file that can be written in the module's debugfs folder is a KNOB, among\n"
 		"them --orders 0-10 --methods legacy,batched --batches full,1 --samples N\n"

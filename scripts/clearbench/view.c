@@ -263,7 +263,8 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 {
 	const struct about about = { to, bullet, limit };
 	const json_t *env = v->r->environment, *knobs = v->r->knobs;
-	const struct cell *c = v->nr ? v->cell[0] : NULL;
+	const char *cache = v->nr ? or_dash(CELL_TEXT(v->cell[0], cache)) : "unknown";
+	const char *how = strcmp(cache, "cold") ? NULL : env_get(env, "cold_by");
 	char *llc;
 
 	llc = llc_size(env);
@@ -272,16 +273,23 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 	free(llc);
 	put_line(&about, xasprintf("kernel: %s, preempt %s", known(env, "kernel"),
 				   known(env, "preempt")));
-	put_line(&about, xasprintf("clear_pages(): %s, clear_page() by %s; init_on_alloc=%s, init_on_free=%s",
-				   known(env, "clear_pages"), known(env, "clear_page"),
-				   known(env, "init_on_alloc"), known(env, "init_on_free")));
-	put_line(&about, xasprintf("clock: %s, an empty window takes %s ns in process, %s ns in softirq context; not subtracted",
-				   known(env, "clock"), known(env, "clock_ns_process"),
-				   known(env, "clock_ns_softirq")));
+	if (has_mark(v->r->marks, "user")) {
+		put_line(&about, xasprintf("user space: legacy and batched are %s, what clear_page() would be on this CPU; huge pages: %s",
+					   known(env, "clear_page"),
+					   known(env, "huge_pages")));
+		put_line(&about, xasprintf("clock: %s, an empty window takes %s ns; not subtracted",
+					   known(env, "clock"), known(env, "clock_ns_process")));
+	} else {
+		put_line(&about, xasprintf("clear_pages(): %s, clear_page() by %s; init_on_alloc=%s, init_on_free=%s",
+					   known(env, "clear_pages"), known(env, "clear_page"),
+					   known(env, "init_on_alloc"),
+					   known(env, "init_on_free")));
+		put_line(&about, xasprintf("clock: %s, an empty window takes %s ns in process, %s ns in softirq context; not subtracted",
+					   known(env, "clock"), known(env, "clock_ns_process"),
+					   known(env, "clock_ns_softirq")));
+	}
 	put_line(&about, xasprintf("cache: %s%s%s before each sample; samples %s, extent_rounds %s, seed %s, verify %s",
-				   c ? or_dash(CELL_TEXT(c, cache)) : "unknown",
-				   env_get(env, "cold_by") ? ", by " : "",
-				   env_get(env, "cold_by") ? env_get(env, "cold_by") : "",
+				   cache, how ? ", by " : "", how ? how : "",
 				   known(knobs, "samples"), known(knobs, "extent_rounds"),
 				   known(knobs, "seed"), known(knobs, "verify")));
 	if (env_get(env, "cmdline") && strcmp(env_get(env, "cmdline"), "none"))

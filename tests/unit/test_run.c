@@ -412,8 +412,8 @@ static void test_usage(void **state)
 	expect(err, "--samples needs a value");
 	assert_int_equal(RUN(&err, "-o"), CB_USAGE);
 	expect(err, "-o needs a value");
-	assert_int_equal(RUN(&err, "--backend", "user", "-o", path), CB_USAGE);
-	expect(err, "there is: module");
+	assert_int_equal(RUN(&err, "--backend", "kernel", "-o", path), CB_USAGE);
+	expect(err, "there are: module user");
 	assert_int_equal(RUN(&err, "extra", "-o", path), CB_USAGE);
 	free(err);
 	/* files that are no knobs are no options */
@@ -679,11 +679,12 @@ static void test_changed(void **state)
 
 static void test_knob_names(void **state)
 {
+	struct module module = { .dir = fake.dir }, none = { .dir = "/nonexistent" };
 	struct knobs knobs;
 	char *text;
 
 	(void)state;
-	assert_int_equal(knobs_open(&knobs, fake.dir), 0);
+	assert_int_equal(knobs_open(&knobs, &module), 0);
 	assert_non_null(knobs_find(&knobs, "force-preempt"));
 	assert_non_null(knobs_find(&knobs, "force_preempt"));
 	assert_null(knobs_find(&knobs, "force"));
@@ -697,7 +698,7 @@ static void test_knob_names(void **state)
 	knobs_free(&knobs);
 	assert_true(knob_is_flag("unsafe"));
 	assert_false(knob_is_flag("samples"));
-	assert_int_equal(knobs_open(&knobs, "/nonexistent"), -ENOENT);
+	assert_int_equal(knobs_open(&knobs, &none), -ENOENT);
 }
 
 #define RUN_TEST(_f)	cmocka_unit_test_setup_teardown(_f, setup, teardown)

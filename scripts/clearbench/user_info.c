@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User backend: what a figure depends on, under the names of the module's
+ * `info`.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "user_engine.h"
+
+static bool user_mode_linux(void)
+{
+	char *text = read_text("/proc/cpuinfo");
+	bool um = text && strstr(text, "User Mode Linux");
+
+	free(text);
+	return um;
+}
+
+/* The vendor of the hypervisor by CPUID's own words; "none", "unknown" */
+static void find_hypervisor(char vendor[16])
+{
+#ifdef __x86_64__
+	static const struct {
+		const char *signature;
+		const char *name;
+	} known[] = {
+		{ "KVMKVMKVM", "KVM" },
+		{ "TCGTCGTCGTCG", "TCG" },
+		{ "Microsoft Hv", "Hyper-V" },
+		{ "VMwareVMware", "VMware" },
+		{ "XenVMMXenVMM", "Xen" },
+	};
+	unsigned int i;
+	__u32 reg[4];
+
+	prim_cpuid(1, 0, reg);
+	if (!(reg[2] & (1U << 31))) {
+		strcpy(vendor, "none");
+		return;
+	}
+	prim_cpuid(0x40000000, 0, reg);
+	memcpy(vendor, &reg[1], 12);
+	vendor[12] = '\0';
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(vendor, known[i].signature))
+			strcpy(vendor, known[i].name);
+	for (i = 0; vendor[i]; i++)
+		if (!isprint((unsigned char)vendor[i]))
+			vendor[i] = '?';
+	if (vendor[0])
+		return;
+#endif
+	strcpy(vendor, "unknown");
+}
+
+/* What the compiler was told to put around every access */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DISTORTS	"sanitizers"
+#else
+#define DISTORTS	"none"
+#endif
+
+/* user_info() - the environment, a `key: value` a line; to be freed */
+char *user_info(void)
+{
+	char vendor[16], model[49], *text, *clock = user_clock_name(), *huge = user_huge_pages();
+	bool um = user_mode_linux();
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	find_hypervisor(vendor);
+	prim_cpu_model(model);
+	fprintf(to, "clearbench: %s\nformat: 1\nbackend: user\n", CB_VERSION);
+	fprintf(to, "page_size: %ld\nmax_order: %u\n", sysconf(_SC_PAGESIZE), user_max_order());
+	fprintf(to, "huge_pages: %s\n", huge);
+	fprintf(to, "clear_pages: not called, user space\nclear_page: %s\n", user_clear_page);
+	fprintf(to, "clock: %s\nclock_ns_process: %.1f\nclock_read_ns: %.1f\n", clock,
+		user_clock_ns_empty, user_clock_ns_read);
+	fprintf(to, "distorts: %s\n", DISTORTS);
+	fprintf(to, "hypervisor: %s%s\n", um ? "um on " : "", vendor);
+	fputs("marks: user", to);
+	if (!strcmp(vendor, "TCG"))
+		fputs(" emulated", to);
+	else if (strcmp(vendor, "none") && strcmp(vendor, "unknown"))
+		fputs(" guest", to);
+	fputs(um ? " um" : "", to);
+	fputs(strcmp(DISTORTS, "none") ? " distorted\n" : "\n", to);
+	fprintf(to, "llc_bytes: %llu\ncold_by: %s\n", user_llc_bytes, user_state_how());
+	if (*model)
+		fprintf(to, "cpu_model: %s\n", model + strspn(model, " "));
+	fclose(to);
+	free(huge);
+	free(clock);
+	return text;
+}
