@@ -10,6 +10,7 @@
  *   engine.c	crosses them: cells, rounds, paired ratios
  *   load.c	other CPUs that clear meanwhile
  *   latency.c	what a clear does to others on its CPU
+ *   preempt.c	models that the kernel contains and does not admit
  *   info.c	the environment that a figure depends on
  *   debugfs.c	the files
  */
@@ -68,6 +69,7 @@ enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
  * @drain: end every window in a full fence
  * @verify: check every byte in extra rounds
  * @latency: measure what the clear does to others on its CPU
+ * @force_preempt: let preemption models in that the kernel refuses
  * @unsafe: run cells that break the kernel's rules
  */
 struct cb_config {
@@ -87,6 +89,7 @@ struct cb_config {
 	bool drain;
 	bool verify;
 	bool latency;
+	bool force_preempt;
 	bool unsafe;
 };
 
@@ -265,6 +268,7 @@ struct cb_cell {
 	int nid;
 	unsigned int load;
 	const char *model;
+	bool forced;
 	enum cb_cache cache;
 	enum cb_cell_state state;
 	char note[CB_NOTE_LEN];
@@ -383,6 +387,10 @@ void cb_latency_calibrate(struct cb_latency *idle, u64 *arm_ns);
 void cb_latency_sample(struct cb_latency *l, const struct cb_context *context,
 		       const struct cb_method *method, struct cb_sample *s, u64 ns,
 		       struct rnd_state *rnd, u64 round);
+
+/* preempt.c */
+bool cb_preempt_forced(void);
+int cb_force_preempt(bool on);
 
 /* load.c */
 int cb_load_start(unsigned int nr, int cpu);

@@ -328,7 +328,8 @@ static int results_show(struct seq_file *m, void *v)
 	}
 	h = cell->clear;
 	put_key(m, cell);
-	seq_printf(m, "\t%s\t%s\t%d\t", cb_cache_name(cell->cache), cell->model, cell->cpu);
+	seq_printf(m, "\t%s\t%s%s\t%d\t", cb_cache_name(cell->cache), cell->model,
+		   cell->forced ? "!" : "", cell->cpu);
 	if (cell->nid == NUMA_NO_NODE)
 		seq_puts(m, "-");
 	else

@@ -635,6 +635,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 	};
 	for (i = 0; i < nr; i++) {
 		cells[i].model = cb_preempt_model();
+		cells[i].forced = cb_preempt_forced();
 		judge_cell(&cells[i]);
 	}
 	WRITE_ONCE(cb_run.current_cell, cells);

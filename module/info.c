@@ -155,13 +155,15 @@ void cb_info_show(struct seq_file *m)
 		add_word(marks, "um");
 	if (distorts[0])
 		add_word(marks, "distorted");
+	if (cb_preempt_forced())
+		add_word(marks, "forced");
 
 	seq_printf(m, "clearbench: %s\n", CB_VERSION);
 	seq_puts(m, "format: 1\n");
 	seq_printf(m, "kernel: %s %s\n", init_utsname()->release, init_utsname()->version);
 	seq_printf(m, "machine: %s\n", init_utsname()->machine);
 	seq_printf(m, "tested: %s\n", CB_UNTESTED ? "no, newer than " CB_NEWEST_TESTED : "yes");
-	seq_printf(m, "preempt: %s\n", cb_preempt_model());
+	seq_printf(m, "preempt: %s%s\n", cb_preempt_model(), cb_preempt_forced() ? "!" : "");
 	seq_printf(m, "page_size: %lu\n", PAGE_SIZE);
 	seq_printf(m, "max_page_order: %d\n", MAX_PAGE_ORDER);
 	seq_printf(m, "max_order: %d\n", CB_ORDER_MAX);

@@ -277,6 +277,30 @@ CB_SWITCH_KNOB(verify)
 CB_SWITCH_KNOB(latency)
 CB_SWITCH_KNOB(unsafe)
 
+/* force_preempt: at once, for it is needed before a run */
+
+static int parse_force_preempt(struct cb_config *config, char *text)
+{
+	u64 on;
+	int ret = parse_u64(text, 0, 1, &on);
+
+	if (!ret)
+		ret = cb_force_preempt(on);
+	if (!ret)
+		config->force_preempt = on;
+	return ret;
+}
+
+static void show_force_preempt(struct seq_file *m, const struct cb_config *config)
+{
+	seq_printf(m, "%d\n", config->force_preempt);
+}
+
+static void legal_force_preempt(char *buf, size_t size)
+{
+	strscpy(buf, "0; or 1, with kretprobes and PREEMPT_DYNAMIC, not on PREEMPT_RT", size);
+}
+
 /* cpu, nid */
 
 static int parse_cpu(struct cb_config *config, char *text)
@@ -411,6 +435,7 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB_LEGAL(drain, legal_switch),
 	CB_KNOB_LEGAL(verify, legal_switch),
 	CB_KNOB_LEGAL(latency, legal_switch),
+	CB_KNOB(force_preempt),
 	CB_KNOB_LEGAL(unsafe, legal_switch),
 };
 

@@ -19,10 +19,24 @@ returns() {
 
 set_knobs orders=10 samples=64 warmup=2 latency=1 verify=0 batches=1,full methods=batched,v1 \
 	contexts=process,softirq,spinlock,irqoff,hardirq
-for model in $(tr -d '()' < $PREEMPT); do
-	echo "$model" 2> /dev/null > $PREEMPT || continue	# offered is not allowed: 7.x
+found=$(tr -d '()' < $PREEMPT)
+for model in none voluntary full lazy; do
+	case " $found " in
+	*" $model "*)
+		mark=
+		echo "$model" > $PREEMPT
+		;;
+	*" lazy "*)	# contained and not admitted: none and voluntary of 7.x
+		mark='!'
+		check "$model: is let in by force_preempt" sh -c \
+			"echo 1 > $D/force_preempt && echo $model > $PREEMPT"
+		;;
+	*)		# 6.x has no lazy
+		continue
+		;;
+	esac
 	check "$model: runs" run_with
-	check "$model: is what the results say" every 1 "c[\"model\"] == \"$model\""
+	check "$model: is what the results say" every 1 "c[\"model\"] == \"$model$mark\""
 	case $model in
 	none | voluntary)
 		waits "$model: a FIFO thread waits for the rest of the extent" fifo_p50_ns \
@@ -47,4 +61,14 @@ for model in $(tr -d '()' < $PREEMPT); do
 			"c[\"context\"] == \"$context\" && c[\"state\"] == \"ok\""
 	done
 done
+check "a word that is no model stays one" sh -c "! echo foo 2> /dev/null > $PREEMPT"
+check "the last model holds, unforced" sh -c "grep -q '^preempt: [a-z]*\$' $D/info"
+if [ "$(cat $D/force_preempt)" = 1 ]; then
+	echo none > $PREEMPT
+	check "info says that it is forced" grep -q '^marks:.* forced' $D/info
+	echo 0 > $D/force_preempt
+	check "without force_preempt the kernel refuses it again" sh -c "! echo voluntary 2> /dev/null > $PREEMPT"
+	check "a forced model is left by writing another" sh -c "echo full > $PREEMPT && grep -q '^preempt: full\$' $D/info"
+fi
 rmmod clearbench
+check "the kernel is as it was" [ "$(tr -d '()' < $PREEMPT)" = "$found" ]

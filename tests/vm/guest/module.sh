@@ -10,13 +10,13 @@ for f in available_methods available_contexts status results histograms info; do
 	check "$f is 0400 and reads" sh -c "[ \$(stat -c %a $D/$f) = 400 ] && cat $D/$f"
 done
 for f in orders methods batches contexts samples warmup seed extent_rounds cpu nid \
-	load cache drain verify latency unsafe run; do
+	load cache drain verify latency force_preempt unsafe run; do
 	check "$f is 0600 and reads" sh -c "[ \$(stat -c %a $D/$f) = 600 ] && [ -n \"\$(cat $D/$f)\" ]"
 done
 check "status is idle" [ "$(cat $D/status)" = idle ]
 check "the defaults are those of the contract" [ "$(cd $D && cat methods batches contexts samples \
-	warmup seed extent_rounds cpu nid load cache drain verify latency unsafe | tr '\n' ' ')" = \
-	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 1 0 0 " ]
+	warmup seed extent_rounds cpu nid load cache drain verify latency force_preempt unsafe | tr '\n' ' ')" = \
+	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 1 0 0 0 " ]
 max=$(sed -n 's/^max_page_order: //p' $D/info)
 check "orders reach MAX_PAGE_ORDER" [ "$(cat $D/orders)" = "0-$max" ]
 top=$(sed -n "s/^max_order: //p" $D/info)
@@ -85,6 +85,12 @@ done <<-LIST
 	unsafe -1 ERANGE
 	run 2 EINVAL
 LIST
+if [ -e /sys/kernel/debug/sched/preempt ] && ! uname -v | grep -q PREEMPT_RT; then
+	check "lets refused models in" accepted force_preempt 1
+	check "... and no longer" accepted force_preempt 0
+else
+	check "refuses to force models where there are none to choose" refused force_preempt 1 "$DOM"
+fi
 if grep -q '^# clzero' $D/available_methods; then
 	check "refuses a method that this CPU does not have" refused methods clzero "$DOM"
 else
