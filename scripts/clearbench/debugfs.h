@@ -39,6 +39,29 @@ char *module_path(const struct module *m, const char *name);
 char *module_read(const struct module *m, const char *name);
 int module_write(const struct module *m, const char *name, const char *text);
 
+/* preempt.c */
+#define MODELS_MAX	4
+
+/**
+ * struct models - preemption models to be compared
+ * @model: their names
+ * @nr: how many
+ * @found: the one that was in force; NULL: not known
+ * @path: the kernel's file
+ */
+struct models {
+	const char *model[MODELS_MAX];
+	unsigned int nr;
+	char *found;
+	char *path;
+};
+
+const char *models_parse(struct models *m, const char *list);
+int models_open(struct models *m, const struct module *module);
+int models_set(struct models *m, unsigned int i);
+void models_restore(const struct models *m);
+void models_free(struct models *m);
+
 /* knobs.c */
 
 /**

@@ -34,6 +34,8 @@ struct options {
 	const char *resume;
 	const char *module;
 	const char *backend;
+	const char *preempt;
+	struct models models;
 	struct setting *set;
 	unsigned int nr_set;
 	bool force;
@@ -107,6 +109,7 @@ static int parse(struct options *opt, int argc, char **argv)
 		{ "--resume", &opt->resume, NULL },
 		{ "--module", &opt->module, NULL },
 		{ "--backend", &opt->backend, NULL },
+		{ "--preempt", &opt->preempt, NULL },
 		{ "--force", NULL, &opt->force },
 		{ "-q", NULL, &opt->quiet },
 		{ "--quiet", NULL, &opt->quiet },
@@ -142,6 +145,17 @@ static int parse(struct options *opt, int argc, char **argv)
 				   opt->backend);
 	if (opt->backend && !strcmp(opt->backend, "user") && opt->module)
 		return usage_error(&verb_run, "--backend user takes no module: leave out --module");
+	if (opt->preempt) {
+		const char *bad = models_parse(&opt->models, opt->preempt);
+
+		if (bad)
+			return usage_error(&verb_run, "--preempt: '%s' is no model, or there twice; there are: none voluntary full lazy",
+					   bad);
+		if (opt->backend && !strcmp(opt->backend, "user"))
+			return usage_error(&verb_run, "--backend user has no model to switch: leave out --preempt");
+		if (opt->resume)
+			return usage_error(&verb_run, "--resume takes its models from nowhere: leave out --preempt");
+	}
 	if (opt->resume && opt->out && strcmp(opt->resume, opt->out))
 		return usage_error(&verb_run, "--resume continues %s itself: leave out -o",
 				   opt->resume);
@@ -234,6 +248,8 @@ static int put_header(struct run *run, int argc, char **argv)
 			   "backend", run->module.user ? "user" : "module",
 			   "marks", marks, "environment", run->env,
 			   "knobs", knobs_json(&run->knobs), "command", command);
+	if (run->opt.preempt)
+		json_object_set_new(header, "preempt", json_string(run->opt.preempt));
 	ret = output_json(&run->out, header);
 	json_decref(header);
 	free(command);
@@ -739,6 +755,11 @@ static int resume(struct run *run, struct result *r)
 	int status;
 	bool any = false;
 
+	if (json_object_get(r->header, "preempt")) {
+		msg("%s compares models, which cannot be resumed: its whole cells are good, measure the rest into another file",
+		    r->path);
+		return CB_FAILED;
+	}
 	run->env = environment(run);
 	status = read_sweep(&rest, &contexts);
 	if (!status)
@@ -774,17 +795,71 @@ out:
 	return status;
 }
 
+/* Comparing models */
+
+/* One order of one context under each model, beginning with another every time */
+static int run_block_by_model(struct run *run, const char *context, unsigned int order,
+			      unsigned int first)
+{
+	struct models *m = &run->opt.models;
+	char *text = xasprintf("%u", order);
+	int status = set_named_knob(run, "contexts", context);
+	unsigned int i;
+
+	if (!status)
+		status = set_named_knob(run, "orders", text);
+	free(text);
+	for (i = 0; i < m->nr && !status; i++) {
+		status = models_set(m, (first + i) % m->nr);
+		if (!status)
+			status = run_pass(run);
+	}
+	return status;
+}
+
+/*
+ * Models are interleaved by context and order, so that what drifts meanwhile
+ * falls on all of them.
+ */
+static int run_by_model(struct run *run)
+{
+	char *orders = module_read(&run->module, "orders");
+	char *contexts = module_read(&run->module, "contexts");
+	char *context, *at = NULL;
+	unsigned int order, first = 0;
+	int status = CB_OK;
+	struct list list;
+
+	if (orders)
+		orders[strcspn(orders, "\n")] = '\0';
+	if (!orders || !contexts || list_parse(&list, orders)) {
+		msg("%s: the sweep cannot be read back", run->module.dir);
+		status = CB_FAILED;
+	}
+	for (context = contexts ? strtok_r(contexts, ",\n", &at) : NULL; context && !status;
+	     context = strtok_r(NULL, ",\n", &at))
+		for (order = 0; order < LIST_NUMBERS && !status; order++)
+			if (list.in[order])
+				status = run_block_by_model(run, context, order, first++);
+	models_restore(&run->opt.models);
+	free(orders);
+	free(contexts);
+	return status;
+}
+
 static int run_new(struct run *run, int argc, char **argv)
 {
 	int status;
 
 	status = set_knobs(run);
+	if (!status && run->opt.preempt)
+		status = models_open(&run->opt.models, &run->module);
 	if (status)
 		return status;
 	run->env = environment(run);
 	if (put_header(run, argc, argv))
 		return CB_FAILED;
-	status = run_pass(run);
+	status = run->opt.preempt ? run_by_model(run) : run_pass(run);
 	if (put_footer(run, !status) && !status)
 		status = CB_FAILED;
 	return status;
@@ -864,6 +939,7 @@ static void free_options(struct options *opt)
 	for (i = 0; i < opt->nr_set; i++)
 		free(opt->set[i].name);
 	free(opt->set);
+	models_free(&opt->models);
 }
 
 static int run_main(int argc, char **argv)
@@ -921,6 +997,9 @@ const struct verb verb_run = {
 		"                   the program's tree, /clearbench/clearbench.ko, or by name\n"
 		"  --backend user   the same primitives on huge pages of this process: no root,\n"
 		"                   no module; process context, cold or warm only\n"
+		"  --preempt MODEL,...\n"
+		"                   sweep under each of these preemption models, interleaved, and\n"
+		"                   restore the one that was found\n"
 		"  -q, -v           no progress; a line a cell\n\n"
 		"Each file that can be written in the module's debugfs folder is a KNOB, among\n"
 		"them --orders 0-10 --methods legacy,batched --batches full,1 --samples N\n"

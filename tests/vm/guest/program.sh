@@ -63,6 +63,29 @@ kill -INT "$(pidof clearbench)"
 wait $!
 check "a stopped run unloads what it loaded" sh -c "! grep -q '^clearbench ' /proc/modules"
 
+# Models compared on one boot
+check "an unknown model is usage, with the legal ones" said 2 "none voluntary full lazy" \
+	clearbench run --preempt foo -o m.jsonl
+P=/sys/kernel/debug/sched/preempt
+if [ -e $P ]; then
+	found=$(cat $P)
+	check "refused models are named, the others run" said 0 "refuses the model none: --force-preempt" \
+		clearbench run -q --preempt none,full,lazy --orders 0-1 --contexts process --samples 3 -o m.jsonl
+	check "... and are in the file" sh -c "[ \$(grep -c '\"model\": *\"full\"' m.jsonl) = 4 ] && [ \$(grep -c '\"model\": *\"lazy\"' m.jsonl) = 4 ]"
+	check "only refused models: nothing is run" said 1 "there are: full" clearbench run -q --preempt none -o n.jsonl
+	check "... and no file is left" sh -c "! [ -e n.jsonl ]"
+	check "--force-preempt lets them in" clearbench run -q --force-preempt --preempt none,voluntary,full,lazy \
+		--orders 0-1 --contexts process --samples 3 --force -o m.jsonl
+	check "... and marks them" [ "$(grep -c '"model": *"none!"\|"model": *"voluntary!"' m.jsonl)" = 8 ]
+	check "a comparison of models is not resumed" said 1 "cannot be resumed" clearbench run --resume m.jsonl
+	timeout -s INT 3 clearbench run -q --force-preempt --preempt none,full --samples 100000 -o n.jsonl 2> /dev/null
+	result "Ctrl-C ends it with 130" $(($? != 130))
+	check "the model that was found is back" [ "$(cat $P)" = "$found" ]
+	check "nothing of it is in the module's way" sh -c "! grep -q '^clearbench ' /proc/modules"
+else
+	check "no model to switch is one line" said 1 "PREEMPT_DYNAMIC" clearbench run --preempt full -o m.jsonl
+fi
+
 # By shell alone
 insmod $KO
 echo 9 > $D/samples
