@@ -52,6 +52,60 @@ static void add_head(struct table *t)
 		table_cell(t, "%s", head[i]);
 }
 
+/* What a clear does to others: columns of their own, in a table of their own */
+static void add_latency_row(struct table *t, const struct view *v, const struct cell *c)
+{
+	static const unsigned char times[] = {
+		CB_COL_p50_ns, CB_COL_irq_p50_ns, CB_COL_irq_p99_ns, CB_COL_irq_max_ns,
+		CB_COL_fifo_p50_ns, CB_COL_fifo_p99_ns, CB_COL_fifo_max_ns,
+		CB_COL_normal_p50_ns, CB_COL_normal_p99_ns, CB_COL_normal_max_ns,
+		CB_COL_irqoff_max_ns, CB_COL_resched_max_ns,
+	};
+	char buf[UNIT_LEN];
+	unsigned int k;
+
+	table_cell(t, "%.0f", CELL_NUM(c, order));
+	table_cell(t, "%s", fmt_extent(buf, ldexp(v->page_size, CELL_NUM(c, order))));
+	table_cell(t, "%s", CELL_TEXT(c, method));
+	table_cell(t, "%s", or_dash(CELL_TEXT(c, batch)));
+	for (k = 0; k < ARRAY_SIZE(times); k++)
+		table_cell(t, "%s", isnan(c->value[times[k]].num) ? "-" :
+			   fmt_ns(buf, c->value[times[k]].num));
+}
+
+static void put_latencies(const struct view *v, FILE *to, size_t from, size_t end, bool md)
+{
+	static const char *const head[] = {
+		"order", "size", "method", "batch", "clear", "irq p50", "p99", "max",
+		"FIFO p50", "p99", "max", "normal p50", "p99", "max", "irq off", "no switch"
+	};
+	struct table t;
+	unsigned int k;
+	bool any = false;
+	size_t i;
+
+	for (i = from; i < end; i++)
+		any |= !isnan(CELL_NUM(v->cell[i], irq_p50_ns));
+	if (!any)
+		return;
+	put_wrapped(to, "", "",
+		    "What it does to others: delay from the expiry of a timer inside the clear to its interrupt, to a SCHED_FIFO and to a SCHED_NORMAL thread; the longest seen from the start of a clear without interrupt and without switch.",
+		    0);
+	if (md)
+		fputc('\n', to);
+	table_init(&t, "rrllrrrrrrrrrrrr");
+	for (k = 0; k < ARRAY_SIZE(head); k++)
+		table_cell(&t, "%s", head[k]);
+	for (i = from; i < end; i++)
+		if (!isnan(CELL_NUM(v->cell[i], irq_p50_ns)))
+			add_latency_row(&t, v, v->cell[i]);
+	if (md)
+		table_print_md(&t, to);
+	else
+		table_print(&t, to, 0);
+	fputc('\n', to);
+}
+
 static void show_groups(const struct view *v, FILE *to, bool md)
 {
 	size_t from, end, i;
@@ -74,6 +128,7 @@ static void show_groups(const struct view *v, FILE *to, bool md)
 		else
 			table_print(&t, to, 0);
 		fputc('\n', to);
+		put_latencies(v, to, from, end, md);
 	}
 }
 

@@ -21,7 +21,8 @@ static bool same_group(const struct cell *a, const struct cell *b)
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		double x = a->value[numbers[i]].num, y = b->value[numbers[i]].num;
 
-		if (x != y && !(isnan(x) && isnan(y)))
+		/* A cell that was refused has no node, and belongs to the others. */
+		if (x != y && !isnan(x) && !isnan(y))
 			return false;
 	}
 	return true;
