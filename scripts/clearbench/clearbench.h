@@ -23,6 +23,7 @@ enum {
 	CB_OK		= 0,
 	CB_FAILED	= 1,	/* the run, a verification or a file */
 	CB_USAGE	= 2,	/* or a file that is no result at all */
+	CB_SLOWER	= 3,	/* compare --fail-above */
 	CB_STOPPED	= 130,
 };
 
@@ -43,6 +44,7 @@ struct verb {
 extern const struct verb verb_info;
 extern const struct verb verb_run;
 extern const struct verb verb_show;
+extern const struct verb verb_compare;
 
 /* usage.c */
 void verb_help(const struct verb *verb, FILE *to);

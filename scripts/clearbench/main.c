@@ -10,6 +10,7 @@ static const struct verb *const verbs[] = {
 	&verb_info,
 	&verb_run,
 	&verb_show,
+	&verb_compare,
 };
 
 static void overview(FILE *to)
@@ -21,7 +22,7 @@ static void overview(FILE *to)
 		fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
 	fputs("  help       [VERB]: this text, or a verb's\n"
 	      "\nExit status: 0 done, 1 the run or a file failed, 2 usage or no result file,\n"
-	      "130 stopped.\n", to);
+	      "3 compare --fail-above, 130 stopped.\n", to);
 }
 
 static const struct verb *find_verb(const char *name)

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# compare, on the results of this tree and what can be made of them. TAP.
+
+cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/vm/guest/lib.sh
+. tests/vm/guest/lib.sh
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+native=results/demo-native.jsonl
+emulated=results/demo.jsonl
+
+# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT
+said() {
+	want=$1 text=$2
+	shift 2
+	out=$("$@" 2>&1)
+	status=$?
+	echo "status $status: $out" | head -n 4
+	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
+}
+
+compare() {
+	build/clearbench compare "$@"
+}
+
+check "two variants of one file are paired and judged" \
+	said 0 ' 13 .*-5[0-9]\.[0-9] %  \[-[0-9.]*, -[0-9.]*\]' compare $native:stosb@1 $native:stosb@full
+check "no difference is said with its bound" \
+	said 0 ' 9 .*|x| < [0-9.]* %' compare $native:stosb@1 $native:stosb@full
+check "against one that is no baseline there is no verdict" \
+	said 0 ' 13 .*+1[0-9]* % ?  *-' compare $native:stosb@full $native:stosb@1
+check "a cell without a partner is counted" \
+	said 0 '1 cells of .* nothing to be compared' compare $native:stosb@full $native:stosb@1
+check "a mail is at most 75 columns wide" sh -c \
+	"build/clearbench compare --format mail $native:stosb@1 $native:stosb@full | awk 'length > 75 { exit 1 }'"
+check "md is a table" said 0 '^| order' compare --format md $native:stosb@1 $native:stosb@full
+check "a gain is no slowdown" said 0 . compare --fail-above 0 $native:stosb@1 $native:stosb@full
+
+# The same file with the ratios the other way round: a slowdown that is real
+awk '{ gsub(/"ratio":[0-9.]+,"ratio_lo":[0-9.]+,"ratio_hi":[0-9.]+/, "\"ratio\":0.5,\"ratio_lo\":0.49,\"ratio_hi\":0.51"); print }' \
+	$native > "$work/slow.jsonl"
+check "the fixture is a slowdown of 100 %" \
+	said 0 '+100 %  \[+96.1, +104\]' compare "$work/slow.jsonl:stosb@1" "$work/slow.jsonl:stosb@full"
+check "--fail-above below it is exit 3" \
+	said 3 . compare --fail-above 99 "$work/slow.jsonl:stosb@1" "$work/slow.jsonl:stosb@full"
+check "--fail-above above it is not" \
+	said 0 . compare --fail-above 101 "$work/slow.jsonl:stosb@1" "$work/slow.jsonl:stosb@full"
+sed 's/"marks":\[/&"emulated",/' "$work/slow.jsonl" > "$work/tcg.jsonl"
+check "an emulated slowdown is none" \
+	said 0 'the CPU is emulated' compare --fail-above 0 "$work/tcg.jsonl:stosb@1" "$work/tcg.jsonl:stosb@full"
+
+# Two files
+cp $native "$work/again.jsonl"
+check "two files give no verdict: one boot a side" \
+	said 0 'within one boot only' compare $native "$work/again.jsonl"
+sed 's/"kernel":"[^"]*"/"kernel":"7.9.9 other"/' $native > "$work/kernel.jsonl"
+check "another kernel is refused" said 1 'kernel: .* before, 7.9.9 other after' compare $native "$work/kernel.jsonl"
+check "--vary kernel names it" said 0 'compared on purpose: kernel' compare --vary kernel $native "$work/kernel.jsonl"
+check "--force says so in the table" said 0 'FORCED' compare --force $native "$work/kernel.jsonl"
+sed 's/"drain":"0"/"drain":"1"/' $native > "$work/drain.jsonl"
+check "another knob is refused" said 1 'drain: 0 before, 1 after' compare $native "$work/drain.jsonl"
+sed 's/"seed":"1"/"seed":"2"/; s/"cpu":[01]/"cpu":7/; s/"samples":"200"/"samples":"300"/' $native > "$work/seed.jsonl"
+check "seed, samples and CPU number are no conditions" said 0 . compare $native "$work/seed.jsonl"
+sed 's/"clock":"tsc, [0-9]*/"clock":"tsc, 1/' $native > "$work/clock.jsonl"
+check "nor is the rate of the same clock" said 0 . compare $native "$work/clock.jsonl"
+check "unlike machines are refused, each condition in a line" \
+	said 1 '[0-9] conditions differ.*--vary' compare $emulated $native
+check "nothing in common is one line" said 1 'no measured cell in common' compare --force $emulated $native
+
+# Bad input
+head -c 20000 $native > "$work/cut.jsonl"
+check "a cut file is refused" said 1 'cut' compare "$work/cut.jsonl" $native
+check "... unless forced" said 0 . compare --force "$work/cut.jsonl" $native
+check "what is no result is usage" said 2 . compare README.md $native
+check "one file alone is usage" said 2 'missing' compare $native
+check "one file twice wants variants" said 2 'which two variants' compare $native $native
+check "a batch must be named where there are two" said 2 'name one' compare $native:stosb $native:stosb@1
+check "a variant that is not there is said" said 1 'no cell of that variant' compare $native:mov $native:stosb@1
+check "a bad percentage is usage" said 2 'percentage' compare --fail-above x $native:stosb@1 $native:stosb@full
+check "a bad format lists the legal ones" said 2 'table mail md' compare --format pdf $native:stosb@1 $native:stosb@full
