@@ -9,6 +9,7 @@ kernel_table='
 6.12      stock  trixie    6.12  amd64
 7.2       stock  trixie    7.2   amd64
 7.3       stock  trixie    7.3   amd64
+7.3-rt    stock  trixie    7.3   rt-amd64
 debug     built  trixie    7.3   x86   base debug
 kasan     built  trixie    7.3   x86   base debug kasan
 um        built  trixie    7.3   um    um

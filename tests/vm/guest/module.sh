@@ -164,6 +164,15 @@ fi
 check "no allocation is timed where there is none" run_with cache=cold methods=legacy,batched batches=full
 check "... as said" every 1 'c["alloc_p50_ns"] == "-" && c["free_p50_ns"] == "-"'
 
+if uname -v | grep -q PREEMPT_RT; then
+	run_with contexts=process,softirq,spinlock,rcu_spinlock,irqoff orders=0 samples=3 cache=cold \
+		methods=legacy,batched batches=full > /dev/null
+	check "PREEMPT_RT: a context that becomes another is labelled" every 'c["context"] != "process"' \
+		'c["note"] ~ /PREEMPT_RT: / && c["state"] == "ok"'
+	check "PREEMPT_RT: process context is what it was" every 'c["context"] == "process"' 'c["note"] == "-"'
+	check "PREEMPT_RT: the model says so" every 1 'c["model"] ~ /^rt(-full|-lazy)?$/'
+fi
+
 # Other CPUs that clear meanwhile
 if [ -e /sys/devices/system/cpu/cpu1 ]; then
 	check "runs under the load of another CPU" run_with load=1 orders=0,5 samples=4 contexts=process
