@@ -63,6 +63,13 @@ static char *present_model(const struct module *module, const char *text)
 	return model;
 }
 
+/* lazy is no model that a kernel lost, but one that it does not have yet. */
+static const char *hint(const char *model)
+{
+	return !strcmp(model, "lazy") ? "" :
+	       ": --force-preempt lets it in where it is still contained";
+}
+
 /**
  * models_open() - find out which models can be had, before anything is measured
  * @m: parsed; those that the kernel refuses are named and taken out
@@ -90,8 +97,7 @@ int models_open(struct models *m, const struct module *module)
 		if (!err)
 			m->model[nr++] = m->model[i];
 		else if (err == -EINVAL)
-			msg("this kernel refuses the model %s%s", m->model[i],
-			    strcmp(m->model[i], "lazy") ? ": --force-preempt lets it in where it is still contained" : "");
+			msg("this kernel refuses the model %s%s", m->model[i], hint(m->model[i]));
 		else
 			msg("sched/preempt: %s: the model cannot be switched%s", strerror(-err),
 			    err == -EPERM ? ": the kernel is locked down" : "");

@@ -12,7 +12,7 @@ trap 'rm -rf "$out"' EXIT
 
 # in_rcu_spinlock METHOD UNSAFE: sweeps there, and leaves the results in $out
 in_rcu_spinlock() {
-	rm -rf "$out/$1"
+	rm -rf "${out:?}/$1"
 	scripts/vm exec debug --out "$out/$1" -- "insmod /clearbench/clearbench.ko
 cd /sys/kernel/debug/clearbench
 echo rcu_spinlock > contexts; echo $1 > methods; echo $2 > unsafe
