@@ -34,6 +34,19 @@
 #endif
 
 /*
+ * Extents above MAX_PAGE_ORDER: alloc_contig_pages() where a module may call it,
+ * or where this is no module.
+ */
+#if !defined(CB_HAVE_CONTIG_PAGES) && !defined(MODULE) && defined(CONFIG_CONTIG_ALLOC)
+#define CB_HAVE_CONTIG_PAGES	1
+#endif
+#ifdef CB_HAVE_CONTIG_PAGES
+#define CB_LARGE_ORDERS_BY	"alloc_contig_pages"
+#else
+#define CB_LARGE_ORDERS_BY	"gathered blocks"
+#endif
+
+/*
  * clear_pages() came in 7.0, together with PROCESS_PAGES_NON_PREEMPT_BATCH; an
  * architecture that has its own defines it as a macro too.
  */

@@ -167,8 +167,7 @@ void cb_info_show(struct seq_file *m)
 	seq_printf(m, "page_size: %lu\n", PAGE_SIZE);
 	seq_printf(m, "max_page_order: %d\n", MAX_PAGE_ORDER);
 	seq_printf(m, "max_order: %d\n", CB_ORDER_MAX);
-	seq_printf(m, "large_orders_by: %s\n",
-		   IS_ENABLED(CB_HAVE_CONTIG_PAGES) ? "alloc_contig_pages" : "gathered blocks");
+	seq_printf(m, "large_orders_by: %s\n", CB_LARGE_ORDERS_BY);
 	seq_printf(m, "process_pages_non_preempt_batch: %lu\n",
 		   (unsigned long)PROCESS_PAGES_NON_PREEMPT_BATCH);
 	seq_printf(m, "clear_pages: %s\n", CB_CLEAR_PAGES);

@@ -253,7 +253,8 @@ const struct cb_method cb_methods[] = {
 		.name = "upstream", .time = time_upstream,
 		.desc = "clear_highpages_kasan_tagged() of 7.2, a copy",
 	}, {
-		.name = "v1", .time = time_v1, .batched = true, .own_rule = true, .sleeps = "cond_resched()",
+		.name = "v1", .time = time_v1, .batched = true, .own_rule = true,
+		.sleeps = "cond_resched()",
 		.desc = "the first posting of 2026: cond_resched() before each batch, batch auto",
 	}, {
 		.name = "contig", .time = time_contig, .batched = true, .own_rule = true,
