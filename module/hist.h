@@ -242,11 +242,15 @@ static inline __u64 hist_median_rank(__u64 n)
  */
 static inline void hist_median_interval(const struct hist *h, __u64 milli[3])
 {
-	__u64 k = hist_median_rank(h->count);
+	__u64 n = h->count, k = hist_median_rank(n);
 
-	milli[0] = hist_quantile(h, 500);
+	/* Of an even number the two in the middle count alike, however far apart. */
+	if (n & 1)
+		milli[0] = hist_value_at(h, n);
+	else
+		milli[0] = n ? (hist_value_at(h, n - 1) + hist_value_at(h, n + 1)) / 2 : 0;
 	milli[1] = k ? hist_value_at(h, 2 * k - 1) : 0;
-	milli[2] = k ? hist_value_at(h, 2 * (h->count + 1 - k) - 1) : 0;
+	milli[2] = k ? hist_value_at(h, 2 * (n + 1 - k) - 1) : 0;
 }
 
 #endif /* CLEARBENCH_HIST_H */
