@@ -84,7 +84,7 @@ machine_qemu() {	# starts it in the background: machine_pid
 			 -device "isa-serial,chardev=s$i,index=$i")
 		i=$((i + 1))
 	done
-	run=("${qemu[@]}" -M pc,hpet=off -nodefaults -no-user-config -display none
+	run=("${qemu[@]}" -M "pc,hpet=off" -nodefaults -no-user-config -display none
 		-no-reboot -m "$o_mem" -smp "$o_smp" -kernel "$k_image"
 		-initrd "$tmp/initramfs" -append "$cmdline" "${serial[@]}")
 	case $accel in
