@@ -19,11 +19,14 @@
 
 #define MIB			(1UL << 20)
 /*
- * Small extents are spread over so much, which is 32 huge pages of x86. What
- * is free may not be taken as a whole: others live on it, and a guest may have
- * to fetch it from its host first.
+ * Small extents are spread over so much, which is 32 huge pages of x86; many
+ * over no more than that, or than it takes for a dozen. What is free may not be
+ * taken as a whole: others live on it, and a guest may have to fetch it from
+ * its host first.
  */
 #define SPREAD_MIN		(64 * MIB)
+#define SPREAD_MAX		(256 * MIB)
+#define PLACES			12
 #define FREE_SHARE		4
 #define HUGE_DEFAULT		(2 * MIB)
 #define POISON			0xa5a5a5a5a5a5a5a5ULL
@@ -198,6 +201,8 @@ int user_extents_init(struct user_extents *x, unsigned long len, __u64 wanted, i
 	most = available / FREE_SHARE / len;
 	if (wanted < SPREAD_MIN / len)
 		wanted = SPREAD_MIN / len;
+	if (wanted > PLACES && wanted > SPREAD_MAX / len)
+		wanted = SPREAD_MAX / len > PLACES ? SPREAD_MAX / len : PLACES;
 	x->nr = wanted < most ? wanted : most ? most : 1;
 	if (!map_hugetlb(x, x->nr * len, nid)) {
 		ret = map_transparent(x, x->nr * len, nid);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,9 +54,9 @@ static struct user_method *method(const char *name)
 /* Shuffle and pairs */
 
 /* The published reference, as a function of the seed and the place */
-static uint64_t reference_random(uint64_t seed, unsigned int place)
+static __u64 reference_random(__u64 seed, unsigned int place)
 {
-	uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15ULL;
+	__u64 z = seed + (place + 1) * 0x9e3779b97f4a7c15ULL;
 
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
@@ -72,7 +73,8 @@ static void test_shuffle(void **state)
 	/* SplitMix64's first number for the seed 1234567 is published. */
 	assert_true(reference_random(1234567, 0) == 6457827717110365317ULL);
 	for (i = 0; i < 8; i++)
-		sequence[i] = naive[i] = i;
+		sequence[i] = i;
+	memcpy(naive, sequence, sizeof(naive));
 	for (round = 0; round < 1000; round++) {
 		user_shuffle(sequence, 8, &rnd);
 		/* drawing from a hat; what is left is moved up from its end */
@@ -119,12 +121,12 @@ static struct {
 	unsigned int sleep_us;
 } calls;
 
-static uint64_t baseline_ticks(unsigned int round)
+static __u64 baseline_ticks(unsigned int round)
 {
 	return 100000 + reference_random(7, round) % 20000;
 }
 
-static uint64_t other_ticks(unsigned int round)
+static __u64 other_ticks(unsigned int round)
 {
 	return 80000 + reference_random(9, round) % 40000;
 }
@@ -319,13 +321,16 @@ static void test_primitives(void **state)
 }
 
 static unsigned long leave_at;
+static unsigned int leave_after;	/* so many calls */
 
 static void time_leaky(struct user_sample *s)
 {
 	char kept = s->addr[leave_at];
 
 	memset(s->addr, 0, s->len);
-	s->addr[leave_at] = kept;
+	if (!leave_after)
+		s->addr[leave_at] = kept;
+	leave_after -= !!leave_after;
 	s->ticks = 1;
 }
 
@@ -349,7 +354,9 @@ static void test_verify(void **state)
 	assert_true(user_verify(method(WHOLE), &s, false, &where));
 	free(s.addr);
 
+	/* Seen only by the verification behind the rounds, where it is called 15 times */
 	leave_at = 8191;
+	leave_after = 8;
 	method("memset")->time = time_leaky;
 	assert_int_equal(RUN(&err, "-q", "-o", path, "--methods", WHOLE ",memset", "--orders", "1",
 			     "--samples", "10"), CB_FAILED);
@@ -415,6 +422,7 @@ static void test_knobs(void **state)
 		{ "--samples", "0", "samples '0': out of range; legal is a number from 1 to 10000000" },
 		{ "--samples", "10000001", "out of range" },
 		{ "--samples", "-1", "out of range" },
+		{ "--samples", "-18446744073709551615", "out of range" },
 		{ "--samples", "ten", "not understood" },
 		{ "--samples", "1x", "not understood" },
 		{ "--samples", "", "not understood" },
@@ -565,6 +573,57 @@ static void test_interrupted(void **state)
 	free(path);
 }
 
+static atomic_uint *counted;	/* calls, for another process to see */
+
+static void time_counted(struct user_sample *s)
+{
+	memset(s->addr, 0, s->len);
+	s->ticks = 1000;
+	atomic_fetch_add(counted, 1);
+}
+
+/* A stop does not wait for the end of a block, which here takes minutes. */
+static void test_stops_soon(void **state)
+{
+	char *path = out_path();
+	struct result r;
+	int status, i;
+	pid_t pid;
+
+	(void)state;
+	counted = mmap(NULL, sizeof(*counted), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(counted != MAP_FAILED);
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		method("memset")->time = time_counted;
+		status = RUN(NULL, "-q", "-o", path, "--methods", "memset", "--orders", "4",
+			     "--samples", "10000000");
+		_exit(status);
+	}
+	for (i = 0; i < 1000 && atomic_load(counted) < 100; i++)
+		usleep(10000);
+	kill(pid, SIGINT);
+	for (i = 0; i < 300 && !waitpid(pid, &status, WNOHANG); i++)
+		usleep(10000);
+	if (i == 300) {
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), CB_STOPPED);
+	assert_int_equal(result_read(&r, path, NULL, NULL), CB_OK);
+	assert_true(r.stopped);
+	assert_int_equal(r.nr_cells, 1);
+	assert_string_equal(CELL_TEXT(&r.cells[0], state), "partial");
+	assert_true(CELL_NUM(&r.cells[0], n) >= 20);
+	result_free(&r);
+	munmap(counted, sizeof(*counted));
+	free(path);
+}
+
 #define USER_TEST(_f)	cmocka_unit_test_setup_teardown(_f, setup, teardown)
 
 int main(void)
@@ -580,6 +639,7 @@ int main(void)
 		USER_TEST(test_knobs),
 		USER_TEST(test_header),
 		USER_TEST(test_interrupted),
+		USER_TEST(test_stops_soon),
 	};
 
 	user_methods_init();
