@@ -559,22 +559,12 @@ static struct variant *find_baseline(struct block *b)
 	return b->nr ? &b->variant[0] : NULL;
 }
 
-/* The median of the extents' ratios and, with enough extents, its interval */
-static void ratio_interval(const struct hist *units, u64 milli[3])
-{
-	u64 k = hist_median_rank(units->count);
-
-	milli[0] = hist_quantile(units, 500);
-	milli[1] = k ? hist_value_at(units, 2 * k - 1) : 0;
-	milli[2] = k ? hist_value_at(units, 2 * (units->count + 1 - k) - 1) : 0;
-}
-
 static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 {
 	struct cb_cell *cell = v->cell;
 
 	if (v != b->baseline)
-		ratio_interval(v->units, cell->ratio_milli);
+		hist_median_interval(v->units, cell->ratio_milli);
 	cell->floor_milli[0] = floor[1];
 	cell->floor_milli[1] = floor[2];
 	if (cell->state == CB_FAILED)
@@ -675,7 +665,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 	if (config->verify)
 		verify_block(b, cells, nr);
 
-	ratio_interval(b->variant[b->nr - 1].units, floor);
+	hist_median_interval(b->variant[b->nr - 1].units, floor);
 	for (i = 0; i < b->nr - 1; i++)
 		close_cell(b, &b->variant[i], floor);
 }

@@ -193,7 +193,12 @@ static inline __u64 hist_value_at(const struct hist *h, __u64 half_rank)
 static inline __u64 hist_quantile(const struct hist *h, unsigned int permille)
 {
 	/* Not above 10^7 values a cell: this cannot overflow. */
-	return hist_value_at(h, div64_u64(2 * h->count * permille, 1000));
+	__u64 half_rank = div64_u64(2 * h->count * permille, 1000);
+
+	/* Between two values both count alike, however far apart they are. */
+	if (half_rank & 1 || !half_rank || half_rank == 2 * h->count)
+		return hist_value_at(h, half_rank);
+	return (hist_value_at(h, half_rank - 1) + hist_value_at(h, half_rank + 1)) / 2;
 }
 
 /**
@@ -244,11 +249,7 @@ static inline void hist_median_interval(const struct hist *h, __u64 milli[3])
 {
 	__u64 n = h->count, k = hist_median_rank(n);
 
-	/* Of an even number the two in the middle count alike, however far apart. */
-	if (n & 1)
-		milli[0] = hist_value_at(h, n);
-	else
-		milli[0] = n ? (hist_value_at(h, n - 1) + hist_value_at(h, n + 1)) / 2 : 0;
+	milli[0] = hist_quantile(h, 500);
 	milli[1] = k ? hist_value_at(h, 2 * k - 1) : 0;
 	milli[2] = k ? hist_value_at(h, 2 * (n + 1 - k) - 1) : 0;
 }

@@ -162,6 +162,21 @@ static void test_constant_is_exact(void **state)
 	free(h);
 }
 
+/* Of two values far apart neither is the median, nor the end of its bucket. */
+static void test_median_between_buckets(void **state)
+{
+	struct hist *h = new_hist();
+	__u64 milli[3];
+
+	(void)state;
+	hist_add(h, 10);
+	hist_add(h, 100);
+	assert_int_equal(hist_quantile(h, 500), 55000);
+	hist_median_interval(h, milli);
+	assert_int_equal(milli[0], 55000);
+	free(h);
+}
+
 /* The median of whole numbers need not be one. */
 static void test_even_median(void **state)
 {
@@ -240,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_constant_is_exact),
+		cmocka_unit_test(test_median_between_buckets),
 		cmocka_unit_test(test_even_median),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_empty),
