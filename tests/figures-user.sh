@@ -13,7 +13,9 @@ dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 cp build/clearbench "$dir/clearbench"
 file=$dir/r.jsonl
-status=0
+
+# shellcheck source=tests/vm/guest/lib.sh
+. tests/vm/guest/lib.sh
 
 # A ratio is no different from 1 when it lies within the noise floor of its run
 # and a margin for what the floor of a few extents does not show.
@@ -23,15 +25,6 @@ PERF_MARGIN=0.05
 # Runs of each, alternating. Others on the machine, and the host below it, only
 # ever add time: of runs that do the same the fastest was disturbed the least.
 PERF_RUNS=15
-
-result() {
-	if [ "$1" = 0 ]; then
-		echo "ok - $2"
-	else
-		echo "not ok - $2"
-		status=1
-	fi
-}
 
 # run OPTION…: quietly, into $file
 run() {
@@ -55,44 +48,49 @@ larger() {
 	printf '%s\n' "$@" | sort -g | tail -n 1
 }
 
+# within NAME A B PART: A is B, give or take PART of it
+within() {
+	check "$1" awk "BEGIN { d = $2 / $3 - 1; print \"$2 $3\"; exit !(d < $4 && d > -$4) }"
+}
+
 # Anyone may run it. 65534 is nobody, everywhere.
+as_nobody=
 if [ "$(id -u)" = 0 ]; then
 	chmod 777 "$dir"
 	chmod 755 "$dir/clearbench"
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/clearbench" run --backend user \
-		-q --orders 0-10 --samples 20 -o "$dir/nobody.jsonl"
-	result $? "a sweep without root"
-else
-	run --orders 0-10 --samples 20
-	result $? "a sweep without root"
+	as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 fi
+check "a sweep without root" $as_nobody "$dir/clearbench" run --backend user -q --orders 0-10 \
+	--samples 20 -o "$dir/nobody.jsonl"
 
-run --orders 2-8 --methods legacy,batched --batches 1 --samples 600
-result $? "legacy and batched run"
-far=$("$dir/clearbench" show --format csv "$file" | awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	$at["method"] == "batched" {
-		floor = $at["floor_hi"] - 1
-		if (1 - $at["floor_lo"] > floor) floor = 1 - $at["floor_lo"]
-		off = $at["ratio"] - 1
-		if (off < 0) off = -off
-		if (off > floor + '$MARGIN')
-			print "order " $at["order"] ": ratio " $at["ratio"] ", floor " floor
-		seen++
-	}
-	END { if (seen != 7) print seen " cells" }')
-[ -z "$far" ] || echo "# $far"
-[ -z "$far" ]
-result $? "batched at batch 1 is legacy"
+same_work() {
+	check "legacy and batched run" run --orders 2-8 --methods legacy,batched --batches 1 --samples 600
+	far=$("$dir/clearbench" show --format csv "$file" | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["method"] == "batched" {
+			floor = $at["floor_hi"] - 1
+			if (1 - $at["floor_lo"] > floor) floor = 1 - $at["floor_lo"]
+			off = $at["ratio"] - 1
+			if (off < 0) off = -off
+			if (off > floor + '$MARGIN')
+				print "order " $at["order"] ": ratio " $at["ratio"] ", floor " floor
+			seen++
+		}
+		END { if (seen != 7) print seen " cells" }')
+	check "batched at batch 1 is legacy" sh -c "echo '$far'; [ -z '$far' ]"
+}
+settles same_work
 
 # An order is 64 KiB where a page is 4 KiB.
-run --orders 4 --methods batched --cache warm --samples 200
-warm=$(column p50_ns)
-run --orders 4 --methods batched --cache cold --samples 200
-cold=$(column p50_ns)
-echo "# 64 KiB: cold $cold ns, warm $warm ns"
-awk "BEGIN { exit !($cold > 1.3 * $warm) }"
-result $? "a cold extent is slower than a warm one"
+cold_and_warm() {
+	run --orders 4 --methods batched --cache warm --samples 200
+	warm=$(column p50_ns)
+	run --orders 4 --methods batched --cache cold --samples 200
+	cold=$(column p50_ns)
+	echo "# 64 KiB: cold $cold ns, warm $warm ns"
+	check "a cold extent is slower than a warm one" awk "BEGIN { exit !($cold > 1.3 * $warm) }"
+}
+settles cold_and_warm
 
 # On request, each kind of store waits until it is through.
 if grep -qw clzero /proc/cpuinfo; then
@@ -106,7 +104,7 @@ fi
 # The knee: one rep stosb against one a page, far below the LLC, at its size,
 # and far above. On AMD's Zen 4 with 32 MiB it was seen again and again; at the
 # very size it depends on what others keep in the LLC.
-if grep -qw erms /proc/cpuinfo; then
+knee() {
 	run --orders 9,13,15 --methods stosb --batches 1,full --samples 60
 	llc=$(info llc_bytes)
 	for order in 9 13 15; do
@@ -114,12 +112,14 @@ if grep -qw erms /proc/cpuinfo; then
 			"c[\"batch\"] == \"full\" && c[\"order\"] == $order") of the time of batch 1"
 	done
 	if [ "$llc" = 33554432 ] && grep -q AuthenticAMD /proc/cpuinfo; then
-		awk "BEGIN { exit !($(column ratio 'c["batch"] == "full" && c["order"] == 15') > 1.5) }"
-		result $? "AMD, an LLC of 32 MiB: one long rep stosb wins above it"
+		gain=$(column ratio 'c["batch"] == "full" && c["order"] == 15')
+		check "AMD, an LLC of 32 MiB: one long rep stosb wins above it" \
+			awk "BEGIN { print \"$gain\"; exit !($gain > 1.5) }"
 	else
-		echo "ok - one long rep stosb above the LLC # SKIP LLC of $llc bytes, or another CPU"
+		skip "one long rep stosb above the LLC" "LLC of $llc bytes, or another CPU"
 	fi
-fi
+}
+grep -qw erms /proc/cpuinfo && settles knee
 
 # perf bench mem: one buffer, cleared again and again, so it is `warm`. With
 # --format simple it prints bytes a second (its "GB" are 2^30). Loops are chosen
@@ -132,16 +132,16 @@ if [ -n "$perf" ] && ! "$perf" bench mem memset -f x86-64-stosb -s 4KB > /dev/nu
 	perf=
 fi
 if [ -z "$perf" ]; then
-	echo "ok - perf bench mem memset agrees # SKIP no perf that has x86-64-stosb"
-	exit $status
+	skip "perf bench mem memset agrees" "no perf that has x86-64-stosb"
+	exit 0
 fi
 
 cpu=$(taskset -pc $$ | sed 's/.*[^0-9]//')
-for order in 5 6 9 10; do
-	kib=$((4 << order))
+agrees() {
+	kib=$((4 << $1))
 	ours=0 theirs=0
 	for ((i = 0; i < PERF_RUNS; i++)); do
-		run --cpu "$cpu" --orders $order --methods stosb --cache warm --samples 60 \
+		run --cpu "$cpu" --orders "$1" --methods stosb --cache warm --samples 60 \
 			--verify 0 || break
 		ours=$(larger "$ours" "$(column gb_per_s)")
 		bytes=$(GLIBC_TUNABLES=glibc.malloc.hugetlb=1 taskset -c "$cpu" "$perf" bench \
@@ -150,7 +150,8 @@ for order in 5 6 9 10; do
 		theirs=$(larger "$theirs" "$(awk "BEGIN { printf \"%.3f\", $bytes / 1e9 }")")
 	done
 	echo "# $kib KiB, stosb, warm, best of $PERF_RUNS in GB/s: clearbench $ours, perf $theirs"
-	awk "BEGIN { d = $ours / $theirs - 1; exit !(d < $PERF_MARGIN && d > -$PERF_MARGIN) }"
-	result $? "$kib KiB: perf bench mem memset agrees within 5 %"
+	within "$kib KiB: perf bench mem memset agrees within 5 %" "$ours" "$theirs" $PERF_MARGIN
+}
+for order in 5 6 9 10; do
+	settles agrees $order
 done
-exit $status

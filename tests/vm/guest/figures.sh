@@ -29,12 +29,19 @@ equal() {
 }
 
 set_knobs contexts=process cache=cold samples=300 orders=2-8
-check "runs clear_page and batched at 1" run_with methods=clear_page,batched batches=1
-equal "batched at batch 1 is clear_page" 'c["method"] == "batched"'
-check "runs legacy and the copies" run_with methods=legacy,upstream,batched batches=full
-if ! grep -qE '^clear_pages: (native|open-coded)' $D/info; then
-	equal "where clear_pages() is a loop, batched is legacy" 'c["method"] == "batched"'
-fi
+
+same_work() {
+	check "runs clear_page and batched at 1" run_with methods=clear_page,batched batches=1
+	equal "batched at batch 1 is clear_page" 'c["method"] == "batched"'
+}
+settles same_work
+
+generic_is_legacy() {
+	check "runs legacy and the copies" run_with methods=legacy,upstream,batched batches=full
+	grep -qE '^clear_pages: (native|open-coded)' $D/info ||
+		equal "where clear_pages() is a loop, batched is legacy" 'c["method"] == "batched"'
+}
+settles generic_is_legacy
 
 [ "$NATIVE" = 1 ] || exit 0
 
@@ -45,6 +52,12 @@ ratio_of() {
 	column ratio "c[\"method\"] == \"$1\" && c[\"order\"] == $2"
 }
 
+# alike NAME A B: two ratios that have to be the same, within the noise that runs
+# a second apart show
+alike() {
+	check "$1" awk "BEGIN { d = $3 / $2 - 1; print \"$2 $3\"; exit !(d < 0.04 && d > -0.04) }"
+}
+
 # A window that holds nothing costs no more than the two reads in it.
 check "an empty window costs no more than two clock reads" awk '
 	/^clock_ns_/ { if ($2 > max) max = $2 }
@@ -52,43 +65,46 @@ check "an empty window costs no more than two clock reads" awk '
 	END { print max, read; exit !(max > 0 && max <= 2 * read + 1) }' $D/info
 
 # Cold and warm are what they say: 64 KiB out of the caches, and in them.
-run_with methods=stosb batches=full orders=4 samples=200 cache=warm > /dev/null
-warm=$(column p50_ns)
-run_with cache=cold > /dev/null
-cold=$(column p50_ns)
-check "a cold extent is slower than a warm one" awk "BEGIN { print \"cold $cold warm $warm\"; exit !($cold > 1.3 * $warm) }"
+cold_and_warm() {
+	run_with methods=stosb batches=full orders=4 samples=200 cache=warm > /dev/null
+	warm=$(column p50_ns)
+	run_with cache=cold > /dev/null
+	cold=$(column p50_ns)
+	check "a cold extent is slower than a warm one" \
+		awk "BEGIN { print \"cold $cold warm $warm\"; exit !($cold > 1.3 * $warm) }"
+}
+settles cold_and_warm
 
 # The figure of a variant stays when others run before it, which leave the
 # extent in the caches (mov) or do not touch it at all (alloc_zero).
-set_knobs samples=600 orders=4-6
-run_with methods=clear_page,stosb > /dev/null
-for order in 4 5 6; do eval "alone$order=$(ratio_of stosb $order)"; done
-run_with methods=clear_page,stosb,mov,alloc_zero > /dev/null
+set_knobs samples=600 cache=cold
+independent() {
+	run_with orders=$1 methods=clear_page,stosb > /dev/null
+	alone=$(ratio_of stosb $1)
+	run_with methods=clear_page,stosb,mov,alloc_zero > /dev/null
+	alike "order $1: a ratio does not depend on what else runs" "$alone" "$(ratio_of stosb $1)"
+}
 for order in 4 5 6; do
-	eval "alone=\$alone$order"
-	among=$(ratio_of stosb $order)
-	# shellcheck disable=SC2154
-	check "order $order: a ratio does not depend on what else runs" awk \
-		"BEGIN { d = $among / $alone - 1; print \"alone $alone among $among\"; exit !(d < 0.04 && d > -0.04) }"
+	settles independent $order
 done
 
 # Every second round of stosb begins with another variant before it; by the
 # seed the sequences differ, the figure does not.
-run_with methods=clear_page,stosb orders=5 seed=2 > /dev/null
-one=$(ratio_of stosb 5)
-run_with seed=3 > /dev/null
-two=$(ratio_of stosb 5)
-check "nor on the seed" awk "BEGIN { d = $one / $two - 1; print \"$one $two\"; exit !(d < 0.04 && d > -0.04) }"
+seeds() {
+	run_with methods=clear_page,stosb orders=5 seed=2 > /dev/null
+	one=$(ratio_of stosb 5)
+	run_with seed=3 > /dev/null
+	alike "nor on the seed" "$one" "$(ratio_of stosb 5)"
+}
+settles seeds
 
-# Overheads, on extents that a run spends its time on; the best of three, since
-# others may want this CPU.
-duty=0
-for i in 1 2 3; do
+# Overheads, on extents that a run spends its time on
+duty() {
 	run_with methods=legacy,batched orders=6-10 cache=warm samples=300 > /dev/null
-	duty=$(awk -v best="$duty" '/^last_run_duty_percent/ { print ($2 > best) ? $2 : best }' $D/info)
-done
-check "at order 6 and above 80 % of a run are state steps and windows" \
-	awk "BEGIN { print $duty; exit !($duty >= 80) }"
+	check "at order 6 and above 80 % of a run are state steps and windows" awk '
+		/^last_run_duty_percent/ { print $2; exit !($2 >= 80) }' $D/info
+}
+settles duty
 
 # A run takes memory by its cells, not by its samples; the extents that it holds
 # meanwhile are bounded too, and are back when it ends: free, or on the lists

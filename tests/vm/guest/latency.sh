@@ -19,22 +19,7 @@ returns() {
 
 set_knobs orders=10 samples=64 warmup=2 latency=1 verify=0 batches=1,full methods=batched,v1 \
 	contexts=process,softirq,spinlock,irqoff,hardirq
-found=$(tr -d '()' < $PREEMPT)
-for model in none voluntary full lazy; do
-	case " $found " in
-	*" $model "*)
-		mark=
-		echo "$model" > $PREEMPT
-		;;
-	*" lazy "*)	# contained and not admitted: none and voluntary of 7.x
-		mark='!'
-		check "$model: is let in by force_preempt" sh -c \
-			"echo 1 > $D/force_preempt && echo $model > $PREEMPT"
-		;;
-	*)		# 6.x has no lazy
-		continue
-		;;
-	esac
+laws() {
 	check "$model: runs" run_with
 	check "$model: is what the results say" every 1 "c[\"model\"] == \"$model$mark\""
 	case $model in
@@ -60,6 +45,25 @@ for model in none voluntary full lazy; do
 		returns "$model: an interrupt does not wait in $context" irq_p50_ns \
 			"c[\"context\"] == \"$context\" && c[\"state\"] == \"ok\""
 	done
+}
+
+found=$(tr -d '()' < $PREEMPT)
+for model in none voluntary full lazy; do
+	case " $found " in
+	*" $model "*)
+		mark=
+		echo "$model" > $PREEMPT
+		;;
+	*" lazy "*)	# contained and not admitted: none and voluntary of 7.x
+		mark='!'
+		check "$model: is let in by force_preempt" sh -c \
+			"echo 1 > $D/force_preempt && echo $model > $PREEMPT"
+		;;
+	*)		# 6.x has no lazy
+		continue
+		;;
+	esac
+	settles laws
 done
 check "a word that is no model stays one" sh -c "! echo foo 2> /dev/null > $PREEMPT"
 check "the last model holds, unforced" sh -c "grep -q '^preempt: [a-z]*\$' $D/info"
