@@ -45,6 +45,7 @@ extern const struct verb verb_info;
 extern const struct verb verb_run;
 extern const struct verb verb_show;
 extern const struct verb verb_compare;
+extern const struct verb verb_matrix;
 
 /* usage.c */
 void verb_help(const struct verb *verb, FILE *to);

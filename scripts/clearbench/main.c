@@ -11,6 +11,7 @@ static const struct verb *const verbs[] = {
 	&verb_run,
 	&verb_show,
 	&verb_compare,
+	&verb_matrix,
 };
 
 static void overview(FILE *to)
