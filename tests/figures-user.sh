@@ -101,6 +101,24 @@ if grep -qw clzero /proc/cpuinfo; then
 	done
 fi
 
+# Interrupts in the middle of a clear: there are some in a long one, none can be
+# aimed at a short one, and they take a second CPU.
+if [ "$(nproc)" -gt 1 ]; then
+	check "interrupts are sent into clears" run --latency 1 --orders 0,12 --methods batched \
+		--samples 60 --verify 0
+	check "delays of a long one" awk "BEGIN { exit !($(column irq_p50_ns 'c["order"] == 12') > 0 &&
+		$(column irqoff_max_ns 'c["order"] == 12') <= $(column irq_max_ns 'c["order"] == 12')) }"
+	check "not of a short one" sh -c "echo '$(column note 'c["order"] == 0')' |
+		grep -q 'shorter than a few interrupts' &&
+		[ -z '$(column irq_p50_ns 'c["order"] == 0')' ]"
+	check "beside those of a spin" sh -c "'$dir/clearbench' show '$file' |
+		grep -qE '^ +12 +16M +batched full .*[0-9]\] us$' &&
+		'$dir/clearbench' show --format hist '$file' | grep -q '^ spin, [1-9]'"
+fi
+said=$(taskset -c "$(taskset -pc $$ | sed 's/.*[^0-9]//')" "$dir/clearbench" run --backend user \
+	--latency 1 -o "$dir/one.jsonl" 2>&1)
+check "one CPU is too few" sh -c "[ $? = 2 ] && echo '$said' | grep -q 'second CPU' && [ ! -s '$dir/one.jsonl' ]"
+
 # The knee: one rep stosb against one a page, far below the LLC, at its size,
 # and far above. On AMD's Zen 4 with 32 MiB it was seen again and again; at the
 # very size it depends on what others keep in the LLC.

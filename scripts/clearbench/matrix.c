@@ -64,7 +64,9 @@ static bool is(const struct matrix *m, const char *format)
 /* A model's place among the columns: the less can be preempted, the further left */
 static unsigned int model_rank(const char *model)
 {
-	static const char *const order[] = { "none", "voluntary", "lazy", "full", "rt-lazy", "rt-full" };
+	static const char *const order[] = {
+		"none", "voluntary", "lazy", "full", "rt-lazy", "rt-full"
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(order); i++)
@@ -282,8 +284,8 @@ static void put_kernel(struct matrix *m, const char *kernel)
 			add_row(m, v->cell[k]);
 		}
 	}
-	title = xasprintf("Linux %.*s, %u file%s%s", (int)strcspn(kernel, " "), kernel, files, files == 1 ? "" : "s",
-			  is(m, "mail") ? "" : "; p50 p99 max");
+	title = xasprintf("Linux %.*s, %u file%s%s", (int)strcspn(kernel, " "), kernel, files,
+			  files == 1 ? "" : "s", is(m, "mail") ? "" : "; p50 p99 max");
 	put_wrapped(stdout, is(m, "md") ? "### " : "", "  ", title, limit);
 	free(title);
 	if (is(m, "md"))

@@ -168,6 +168,7 @@ struct verdict {
 };
 
 struct verdict judge(const struct cell *before, const struct cell *after);
+bool quantile_ranks(double n, double p, double *lo, double *hi);
 
 /* table.c */
 

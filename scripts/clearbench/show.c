@@ -84,8 +84,10 @@ static void put_latencies(const struct view *v, FILE *to, size_t from, size_t en
 	bool any = false;
 	size_t i;
 
+	/* Where no thread was woken, show_irq() says more. */
 	for (i = from; i < end; i++)
-		any |= !isnan(CELL_NUM(v->cell[i], irq_p50_ns));
+		any |= !isnan(CELL_NUM(v->cell[i], fifo_p50_ns)) ||
+		       !isnan(CELL_NUM(v->cell[i], normal_p50_ns));
 	if (!any)
 		return;
 	put_wrapped(to, "", "",
@@ -135,12 +137,14 @@ static void show_groups(const struct view *v, FILE *to, bool md)
 static void show_table(const struct view *v, FILE *to)
 {
 	show_groups(v, to, false);
+	show_irq(v, to, false);
 	put_about(to, v, "", 0);
 }
 
 static void show_md(const struct view *v, FILE *to)
 {
 	show_groups(v, to, true);
+	show_irq(v, to, true);
 	put_about(to, v, "- ", 0);
 }
 
@@ -246,12 +250,12 @@ static const struct format {
 	void (*show)(const struct view *v, FILE *to);
 	hist_fn hist;
 } formats[] = {
-	{ "table", show_table, NULL },
+	{ "table", show_table, show_irq_cell },
 	{ "mail", show_mail, NULL },
 	{ "csv", show_csv, NULL },
 	{ "json", show_json, NULL },
 	{ "hist", show_hist, show_hist_cell },
-	{ "md", show_md, NULL },
+	{ "md", show_md, show_irq_cell },
 };
 
 static const struct format *find_format(const char *name)

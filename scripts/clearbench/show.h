@@ -36,6 +36,11 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 /* show_mail.c */
 void show_mail(const struct view *v, FILE *to);
 
+/* show_irq.c */
+void show_irq_cell(void *arg, const struct cell *cell, const struct histogram *hist,
+		   unsigned int nr);
+void show_irq(const struct view *v, FILE *to, bool md);
+
 /* show_hist.c */
 void show_hist_cell(void *arg, const struct cell *cell, const struct histogram *hist,
 		    unsigned int nr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What may be said about two variants.
+ * What may be said about two variants, and about a percentile.
  */
 #include <math.h>
 
@@ -51,4 +51,51 @@ struct verdict judge(const struct cell *before, const struct cell *after)
 	v.differs = lo > fmax(1, floor_hi) || hi < fmin(1, isnan(v.floor) ? 1 : floor_lo);
 	v.bound = larger(v.floor, larger(fabs(v.lo), fabs(v.hi)));
 	return v;
+}
+
+/* ln P(Binomial(n, p) = k) */
+static double log_binomial(double n, double k, double p)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) +
+	       (n - k) * log1p(-p);
+}
+
+/* The normal approximation is off by less than a rank from this variance on. */
+#define NORMAL_VARIANCE	1000
+
+/**
+ * quantile_ranks() - rank-based 95 % interval of a percentile
+ * @n: number of independent values
+ * @p: 0.5 is the median
+ * @lo: rank of its lower end, from 1
+ * @hi: rank of its upper end, at most @n
+ *
+ * The order statistics lo and hi enclose the population's percentile with a
+ * probability of at least 95 %: P(Binomial(n, p) < lo) and P(Binomial(n, p) >= hi)
+ * are at most 2.5 % each (Conover, Practical Nonparametric Statistics, 3.2).
+ *
+ * Return: false where @n values are too few to bound it.
+ */
+bool quantile_ranks(double n, double p, double *lo, double *hi)
+{
+	double variance = n * p * (1 - p), tail, k;
+
+	if (variance > NORMAL_VARIANCE) {
+		*lo = floor(n * p - 1.96 * sqrt(variance));
+		*hi = ceil(n * p + 1.96 * sqrt(variance)) + 1;
+		return *lo >= 1 && *hi <= n;
+	}
+	for (k = 0, tail = 0; k < n; k++) {
+		tail += exp(log_binomial(n, k, p));
+		if (tail > 0.025)
+			break;
+	}
+	*lo = k;
+	for (k = n, tail = 0; k > 0; k--) {
+		tail += exp(log_binomial(n, k, p));
+		if (tail > 0.025)
+			break;
+	}
+	*hi = k + 1;
+	return *lo >= 1 && *hi <= n;
 }

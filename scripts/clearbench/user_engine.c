@@ -240,6 +240,38 @@ out:
 	close_extent(b);
 }
 
+/*
+ * Rounds for the interrupts: after the counted ones, whose times they would
+ * disturb. A clear that no interrupt can find is not probed.
+ */
+static void run_latency_rounds(struct block *b)
+{
+	const struct user_config *config = &b->u->config;
+	unsigned int i, nr = b->nr - 1;		/* without the hidden copy */
+	__u64 round, ticks;
+
+	for (i = 0; i < nr; i++)
+		b->sequence[i] = i;
+	for (round = 0; round < config->samples; round++) {
+		if (round % config->extent_rounds == 0)
+			b->addr = user_extents_next(&b->extents);
+		user_shuffle(b->sequence, nr, b->rnd);
+		for (i = 0; i < nr; i++) {
+			struct user_cell *cell = b->variant[b->sequence[i]].cell;
+			struct user_sample s = sample_for(b, cell);
+
+			ticks = user_clock_ticks(hist_quantile(cell->clear, 500) / HIST_MILLI);
+			if (!user_latency_lasts(ticks))
+				continue;
+			user_state_step(config->warm, s.addr, s.len);
+			user_latency_round(&cell->latency, cell->method, &s, ticks,
+					   next_random(b->rnd), round);
+			if (should_stop(b))
+				return;
+		}
+	}
+}
+
 /* Verification */
 
 /**
@@ -356,6 +388,10 @@ static void make_cell(struct block *b, struct user_cell *cell)
 {
 	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 	cell->ratio = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP);
+	if (b->u->config.latency) {
+		cell->latency.irq = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+		cell->latency.spin = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+	}
 	judge_cell(b, cell);
 	b->cell[b->nr_cells++] = *cell;
 }
@@ -385,6 +421,8 @@ static void free_block(struct block *b)
 	for (i = 0; i < b->nr_cells; i++) {
 		free(b->cell[i].clear);
 		free(b->cell[i].ratio);
+		free(b->cell[i].latency.irq);
+		free(b->cell[i].latency.spin);
 	}
 	for (i = 0; i <= b->nr_cells; i++) {
 		free(b->variant[i].ratios);
@@ -426,6 +464,9 @@ static void close_cell(struct block *b, struct variant *v, const __u64 floor[3])
 	if (cell->clear->count < samples)
 		cell->state = USER_PARTIAL;
 	cell->nid = user_node_of(b->addr);
+	if (b->u->config.latency && !cell->latency.irq->count)
+		add_note(cell, "latency: the clear is shorter than a few interrupts (%llu ns each)",
+			 user_latency_irq_ns());
 	if (b->extents.huge_percent < 100)
 		add_note(cell, "%u %% of its memory in huge pages", b->extents.huge_percent);
 	/* Units that repeat a placement are fewer than they look. */
@@ -474,6 +515,8 @@ static void run_block(struct block *b)
 	choose_variants(b);
 	if (b->nr && !should_stop(b)) {
 		run_rounds(b);
+		if (config->latency && !should_stop(b))
+			run_latency_rounds(b);
 		if (config->verify)
 			verify_block(b);
 		hist_median_interval(b->variant[b->nr - 1].units, floor);
@@ -554,6 +597,23 @@ static void put_ratio(FILE *to, __u64 milli)
 		fputs("\t-", to);
 }
 
+static void put_latency(FILE *to, const struct user_latency *l)
+{
+	unsigned int column = CB_COL_irq_p50_ns;
+
+	if (l->irq && l->irq->count) {
+		fprintf(to, "\t%.1f\t%.1f\t%llu",
+			hist_quantile(l->irq, 500) / (double)HIST_MILLI,
+			hist_quantile(l->irq, 990) / (double)HIST_MILLI, l->irq->max);
+		for (column += 3; column < CB_COL_irqoff_max_ns; column++)
+			fputs("\t-", to);
+		fprintf(to, "\t%llu", l->irqoff_max);
+		column++;
+	}
+	for (; column < CB_NR_COLUMNS; column++)
+		fputs("\t-", to);
+}
+
 static void put_cell(const struct block *b, const struct user_cell *cell)
 {
 	static const char *const states[] = {
@@ -581,8 +641,7 @@ static void put_cell(const struct block *b, const struct user_cell *cell)
 		put_ratio(to, cell->ratio_milli[i]);
 	put_ratio(to, cell->floor_milli[1]);
 	put_ratio(to, cell->floor_milli[2]);
-	for (i = CB_COL_irq_p50_ns; i < CB_NR_COLUMNS; i++)
-		fputs("\t-", to);
+	put_latency(to, &cell->latency);
 	fputc('\n', to);
 }
 
@@ -596,6 +655,10 @@ static void put_block(const struct block *b)
 
 		put_hist(b->u->histograms, cell, "clear", cell->clear, 1, "%.0f");
 		put_hist(b->u->histograms, cell, "ratio", cell->ratio, HIST_RATIO_ONE, "%.6f");
+		if (!b->u->config.latency)
+			continue;
+		put_hist(b->u->histograms, cell, "irq", cell->latency.irq, 1, "%.0f");
+		put_hist(b->u->histograms, cell, "spin", cell->latency.spin, 1, "%.0f");
 	}
 	fflush(b->u->histograms);
 	for (i = 0; i < b->nr_cells; i++)
@@ -703,6 +766,9 @@ int user_engine_run(struct user *u)
 	} else if (bind_cpu(cpu)) {
 		user_say(u, "this process may not run on CPU %d", cpu);
 		ret = -EDOM;
+	} else if (u->config.latency && user_latency_start(cpu)) {
+		user_say(u, "latency: there is no second CPU for the thread that sends the interrupts");
+		ret = -EDOM;
 	}
 	if (ret) {
 		pthread_mutex_unlock(&u->lock);
@@ -717,6 +783,8 @@ int user_engine_run(struct user *u)
 	pthread_mutex_unlock(&u->lock);
 
 	sweep(u, cpu);
+	if (u->config.latency)
+		user_latency_stop();
 
 	pthread_mutex_lock(&u->lock);
 	if (u->stop_reason) {

@@ -6,6 +6,7 @@
  *   user_knobs.c	what may be asked for
  *   user_methods.c	how an extent is cleared, the timed window, the clock
  *   user_memory.c	where the memory comes from, and its state before a clear
+ *   user_latency.c	what an interrupt in the middle of a clear has to wait
  *   user_engine.c	crosses them: blocks, rounds, paired ratios
  *   user_info.c	the environment that a figure depends on
  *
@@ -48,6 +49,7 @@ struct user_choice {
  * @warm: the state step: written by cached stores, else out of the caches
  * @drain: end every window in a full fence
  * @verify: check every byte in extra rounds
+ * @latency: time interrupts that come in the middle of a clear
  */
 struct user_config {
 	struct list orders;
@@ -62,6 +64,7 @@ struct user_config {
 	bool warm;
 	bool drain;
 	bool verify;
+	bool latency;
 };
 
 /* user_methods.c */
@@ -106,6 +109,8 @@ extern double user_clock_ns_read;
 void user_methods_init(void);
 bool user_clock_lost(void);
 __u64 user_clock_ns(__u64 ticks);
+__u64 user_clock_ticks(__u64 ns);
+__u64 user_median(__u64 *ticks, unsigned int nr);
 char *user_clock_name(void);
 
 /**
@@ -158,6 +163,28 @@ void user_poison(void *addr, unsigned long len);
 bool user_is_clear(const void *addr, unsigned long len, unsigned long *where);
 extern __u64 user_llc_bytes;
 
+/* user_latency.c */
+
+/**
+ * struct user_latency - what interrupts had to wait, in ns from sending to answer
+ * @irq: of those sent into a clear
+ * @spin: of those sent into as long a spin, in turn
+ * @irqoff_max: the longest of those sent at the start of a clear
+ */
+struct user_latency {
+	struct hist *irq;
+	struct hist *spin;
+	__u64 irqoff_max;
+};
+
+int user_latency_check(int cpu, const char **why);
+int user_latency_start(int cpu);
+void user_latency_stop(void);
+bool user_latency_lasts(__u64 ticks);
+__u64 user_latency_irq_ns(void);
+void user_latency_round(struct user_latency *l, const struct user_method *method,
+			struct user_sample *s, __u64 ticks, __u64 random, __u64 round);
+
 /* user_engine.c */
 
 enum user_state { USER_OK, USER_REFUSED, USER_FAILED, USER_PARTIAL };
@@ -173,6 +200,7 @@ enum user_state { USER_OK, USER_REFUSED, USER_FAILED, USER_PARTIAL };
  * @ratio_milli: median over extents of the median ratio on each, and its 95 %
  *	interval, in thousandths of 1/HIST_RATIO_ONE; 0 where there is none
  * @floor_milli: the same of the hidden second copy of the baseline
+ * @latency: delays of interrupts; its histograms are there where it was asked for
  */
 struct user_cell {
 	const struct user_method *method;
@@ -188,6 +216,7 @@ struct user_cell {
 	struct hist *ratio;
 	__u64 ratio_milli[3];
 	__u64 floor_milli[3];
+	struct user_latency latency;
 };
 
 void user_shuffle(unsigned int *sequence, unsigned int nr, __u64 *rnd);

@@ -284,6 +284,33 @@ static void legal_switch(FILE *to)
 USER_SWITCH_KNOB(drain)
 USER_SWITCH_KNOB(verify)
 
+static int parse_latency(struct user_config *config, char *text)
+{
+	const char *why;
+	__u64 on;
+	int ret = parse_u64(text, 0, 1, &on);
+
+	if (!ret && on)
+		ret = user_latency_check(config->cpu, &why);
+	if (!ret)
+		config->latency = on;
+	return ret;
+}
+
+static void show_latency(FILE *to, const struct user_config *config)
+{
+	fprintf(to, "%d", config->latency);
+}
+
+static void legal_latency(FILE *to)
+{
+	const char *why;
+
+	legal_switch(to);
+	if (user_latency_check(USER_ANY, &why))
+		fprintf(to, "; not 1 here: %s", why);
+}
+
 /* cpu, nid: "any" or a number, of those in a set */
 
 /**
@@ -452,6 +479,7 @@ const struct user_knob user_knobs[] = {
 	USER_KNOB(cache),
 	USER_KNOB_LEGAL(drain, legal_switch),
 	USER_KNOB_LEGAL(verify, legal_switch),
+	USER_KNOB(latency),
 };
 
 const unsigned int user_nr_knobs = ARRAY_SIZE(user_knobs);

@@ -214,6 +214,13 @@ static int compare_ticks(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* user_median() - of times, which it sorts; of an even number the upper one */
+__u64 user_median(__u64 *ticks, unsigned int nr)
+{
+	qsort(ticks, nr, sizeof(*ticks), compare_ticks);
+	return ticks[nr / 2];
+}
+
 static void measure_clock(void)
 {
 	struct user_sample s = { };
@@ -224,8 +231,7 @@ static void measure_clock(void)
 		time_empty(&s);
 		ticks[i] = s.ticks;
 	}
-	qsort(ticks, ARRAY_SIZE(ticks), sizeof(*ticks), compare_ticks);
-	user_clock_ns_empty = ticks[ARRAY_SIZE(ticks) / 2] * ns_per_tick;
+	user_clock_ns_empty = user_median(ticks, ARRAY_SIZE(ticks)) * ns_per_tick;
 
 	start = user_clock();
 	for (i = 0; i < ARRAY_SIZE(ticks); i++)
@@ -243,6 +249,12 @@ bool user_clock_lost(void)
 __u64 user_clock_ns(__u64 ticks)
 {
 	return ticks * ns_per_tick + 0.5;
+}
+
+/* user_clock_ticks() - the other way */
+__u64 user_clock_ticks(__u64 ns)
+{
+	return ns / ns_per_tick;
 }
 
 /* user_clock_name() - name and rate, for `info`; to be freed */

@@ -404,6 +404,30 @@ static void test_usage(void **state)
 	free(path);
 }
 
+/* Ranks that enclose a percentile, against exact sums of the binomial distribution */
+static void test_quantile_ranks(void **state)
+{
+	static const struct {
+		double n, p, lo, hi;	/* lo 0: too few values */
+	} known[] = {
+		{ 5, 0.5, 0, 0 }, { 6, 0.5, 1, 6 }, { 10, 0.5, 2, 9 }, { 25, 0.5, 8, 18 },
+		{ 100, 0.5, 40, 61 }, { 100, 0.99, 0, 0 }, { 400, 0.99, 392, 400 },
+	};
+	double lo, hi;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		bool has = quantile_ranks(known[i].n, known[i].p, &lo, &hi);
+
+		assert_int_equal(has, known[i].lo > 0);
+		if (has) {
+			assert_int_equal(lo, known[i].lo);
+			assert_int_equal(hi, known[i].hi);
+		}
+	}
+}
+
 /* A reader that goes away is no failure; a full disk is. */
 static void test_output_errors(void **state)
 {
@@ -444,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_quantile_ranks),
 		cmocka_unit_test(test_remarks),
 		cmocka_unit_test(test_extreme_mail),
 		cmocka_unit_test(test_usage),

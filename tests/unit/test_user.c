@@ -447,7 +447,7 @@ static void test_knobs(void **state)
 		{ "--cpu", "8192", "out of range" },
 		{ "--nid", "1023", "legal, but not on this machine; legal is any, or a node" },
 		{ "--drain", "2", "0 or 1" },
-		{ "--latency", "1", "no option --latency; the user backend's are: --batches" },
+		{ "--load", "1", "no option --load; the user backend's are: --batches" },
 		{ "--module", "x.ko", "--backend user takes no module" },
 	};
 	char *path = out_path(), *err;

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/vm/vm-tap.sh
 . tests/vm/vm-tap.sh
 
-small=(--orders 0,3 --contexts process --samples 5)
+small=(--orders "0,3" --contexts process --samples 5)
 
 refused() {	# NAME WORDS ARGUMENT…
 	local name=$1 words=$2
