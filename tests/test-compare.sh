@@ -69,12 +69,59 @@ check "unlike machines are refused, each condition in a line" \
 	said 1 '[0-9] conditions differ.*--vary' compare $emulated $native
 check "nothing in common is one line" said 1 'no measured cell in common' compare --force $emulated $native
 
+# Several runs a side: figures of the runs are the values, scaled by a percentage
+# of the run's own; the second side 5 % slower
+runs() { # FOLDER N FACTOR BOOT
+	mkdir -p "$1"
+	for i in $(seq 1 "$2"); do
+		awk -v f="$3" -v d="$i" -v boot="$4" '
+			/"type":"header"/ { sub(/"environment":\{/, "&\"boot\":\"b" (boot ? boot : d) "\",") }
+			match($0, /"min_ns":[0-9.]+/) {
+				gsub(/"p90_ns":[0-9.]+,"p99_ns":[0-9.]+,"p999_ns":[0-9.]+,"max_ns":[0-9.]+/,
+					"\"p90_ns\":1e12,\"p99_ns\":1e12,\"p999_ns\":1e12,\"max_ns\":1e12")
+				sub(/"min_ns":[0-9.]+/, "\"min_ns\":1")
+				if (match($0, /"p50_ns":[0-9.]+/)) {
+					v = substr($0, RSTART + 9, RLENGTH - 9) * f * (1 + d / 1000)
+					$0 = substr($0, 1, RSTART - 1) "\"p50_ns\":" v substr($0, RSTART + RLENGTH)
+				}
+			}
+			{ print }' $native > "$1/run$i.jsonl"
+	done
+}
+runs "$work/a" 5 1 ""
+runs "$work/b" 5 1.05 ""
+runs "$work/d" 5 1.0005 one
+runs "$work/e" 6 1 ""
+check "five runs a side are judged: 5 % more" \
+	said 0 ' 9 .*+5\.00 %  \[+4\.69, +5\.31\]  *0\.40  *5+5$' compare "$work/a" "$work/b"
+check "the runs and boots are said" said 0 'runs: 5 before, 5 after' compare "$work/a" "$work/b"
+check "files may be named one by one" said 0 'runs: 2 before, 5 after' \
+	compare "$work/a/run1.jsonl,$work/a/run2.jsonl" "$work/b"
+check "three a side are too few for a verdict" said 0 ' 9 .*+4\.[0-9]* % ?  *-  ' compare "$work/a/run3.jsonl,$work/a/run4.jsonl,$work/a/run5.jsonl" "$work/b/run1.jsonl,$work/b/run2.jsonl,$work/b/run3.jsonl"
+check "no difference has its bound" said 0 ' 9 .*|x| < 0\.[0-9]* %' compare "$work/a" "$work/d"
+check "runs of one boot are said to be that" said 0 'how one boot differs from another is not in the interval' \
+	compare "$work/a" "$work/d"
+check "a slowdown between runs fails" said 3 . compare --fail-above 4 "$work/a" "$work/b"
+check "... not below the limit" said 0 . compare --fail-above 6 "$work/a" "$work/b"
+check "two variants of the same six runs" said 0 ' 13 .*-5[0-9]\.[0-9] %  \[-[0-9.]*, -[0-9.]*\].* 6$' \
+	compare "$work/e:stosb@1" "$work/e:stosb@full"
+check "five of them are too few" said 0 ' 13 .* % ?  *-  ' compare "$work/a:stosb@1" "$work/a:stosb@full"
+sed -i 's/"drain":"0"/"drain":"1"/' "$work/b/run3.jsonl"
+check "a run unlike the others of its side is refused" said 1 'drain: 0 before, 1 after' compare "$work/a" "$work/b"
+mkdir "$work/empty"
+check "a folder without results is usage" said 2 'no .jsonl file' compare "$work/empty" "$work/a"
+
+# The batches of one run
+check "gain by batch, with the knee" said 0 'knee, .*: batch .* (.*), the smallest within the noise' \
+	compare --vary batch results/models.jsonl
+check "of one batch there is none" said 1 'no method with several batches' compare --vary batch "$emulated"
+
 # Bad input
 head -c 20000 $native > "$work/cut.jsonl"
 check "a cut file is refused" said 1 'cut' compare "$work/cut.jsonl" $native
 check "... unless forced" said 0 . compare --force "$work/cut.jsonl" $native
 check "what is no result is usage" said 2 . compare README.md $native
-check "one file alone is usage" said 2 'missing' compare $native
+check "one file alone is usage" said 2 'missing; of one FILE' compare $native
 check "one file twice wants variants" said 2 'which two variants' compare $native $native
 check "a batch must be named where there are two" said 2 'name one' compare $native:stosb $native:stosb@1
 check "a variant that is not there is said" said 1 'no cell of that variant' compare $native:mov $native:stosb@1

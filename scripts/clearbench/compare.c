@@ -7,14 +7,14 @@
  * two files the unit is the boot: with one boot a side nothing is known of how
  * boots differ, so the change of the medians is shown and no verdict is given.
  */
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "show.h"
-
-#define MAIL_COLUMNS	75
+#include "compare.h"
 
 /* What makes two cells comparable, unless it is what is compared */
 static const enum cb_column keys[] = {
@@ -40,36 +40,8 @@ static const struct {
 	{ "cpu", "cpu_model" }, { "cpu", "microcode" }, { "model", "preempt" },
 };
 
-/**
- * struct side - one of the two
- * @path: the file
- * @method: of the variant; NULL: all that both have
- * @batch: of the variant; NULL: the only one that it has
- */
-struct side {
-	const char *path;
-	char *method;
-	char *batch;
-	struct result r;
-	struct view v;
-};
-
-struct comparison {
-	struct side side[2];
-	const char *vary;
-	const char *format;
-	double fail_above;
-	bool force;
-	bool same_file;
-	bool by_variant;
-	bool emulated;
-	unsigned int rows;
-	unsigned int slower;
-	unsigned int unmatched;
-};
-
 /* Is @word one of the comma separated @list, or meant by one? */
-static bool varies(const char *list, const char *word)
+bool compare_varies(const char *list, const char *word)
 {
 	unsigned int i;
 	size_t len;
@@ -86,22 +58,89 @@ static bool varies(const char *list, const char *word)
 	return false;
 }
 
-/* FILE, or FILE:METHOD or FILE:METHOD@BATCH */
-static void parse_side(struct side *s, char *arg)
+/* "table", "mail" or "md" */
+bool compare_is(const struct comparison *cmp, const char *format)
 {
-	char *colon = strrchr(arg, ':');
-
-	s->path = arg;
-	if (!colon || !access(arg, F_OK))
-		return;
-	*colon = '\0';
-	s->method = colon + 1;
-	s->batch = strchr(s->method, '@');
-	if (s->batch)
-		*s->batch++ = '\0';
+	return !strcmp(cmp->format, format);
 }
 
-static bool of_variant(const struct side *s, const struct cell *c)
+/* Columns of a line; 0: no limit */
+unsigned int compare_limit(const struct comparison *cmp)
+{
+	return compare_is(cmp, "mail") ? COMPARE_COLUMNS : 0;
+}
+
+static void add_file(struct side *s, char *path)
+{
+	s->file = xrealloc(s->file, (s->nr + 1) * sizeof(*s->file));
+	memset(&s->file[s->nr], 0, sizeof(*s->file));
+	s->file[s->nr++].path = path;
+}
+
+static int is_result(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return dot && !strcmp(dot, ".jsonl");
+}
+
+/* The runs of a folder, unless it is one that scripts/collect.sh filled */
+static int add_folder(struct side *s)
+{
+	char *own = xasprintf("%s/results", s->name);
+	struct dirent **entry;
+	int nr, i;
+
+	if (!access(own, F_OK)) {
+		free(own);
+		add_file(s, xstrdup(s->name));
+		return CB_OK;
+	}
+	free(own);
+	nr = scandir(s->name, &entry, is_result, alphasort);
+	for (i = 0; i < nr; i++) {
+		add_file(s, xasprintf("%s/%s", s->name, entry[i]->d_name));
+		free(entry[i]);
+	}
+	if (nr >= 0)
+		free(entry);
+	if (s->nr)
+		return CB_OK;
+	msg("%s: there is no .jsonl file in this folder, and no results of collect.sh", s->name);
+	return CB_USAGE;
+}
+
+/* FILE, FILE,FILE..., or FOLDER; of each :METHOD or :METHOD@BATCH */
+static int parse_side(struct side *s, const char *arg)
+{
+	char *colon, *word, *list;
+	struct stat st;
+
+	s->name = xstrdup(arg);
+	colon = strrchr(s->name, ':');
+	if (colon && access(arg, F_OK)) {
+		*colon = '\0';
+		s->method = colon + 1;
+		s->batch = strchr(s->method, '@');
+		if (s->batch)
+			*s->batch++ = '\0';
+	}
+	if (!stat(s->name, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return add_folder(s);
+		add_file(s, xstrdup(s->name));
+		return CB_OK;
+	}
+	list = xstrdup(s->name);
+	for (word = list; (word = strtok(word, ",")); word = NULL)
+		add_file(s, xstrdup(word));
+	free(list);
+	if (s->nr)
+		return CB_OK;
+	return usage_error(&verb_compare, "'%s' is no file", arg);
+}
+
+bool compare_of_variant(const struct side *s, const struct cell *c)
 {
 	return !s->method || (!strcmp(CELL_TEXT(c, method), s->method) &&
 			      (!s->batch || !strcmp(or_dash(CELL_TEXT(c, batch)), s->batch)));
@@ -111,7 +150,7 @@ static bool is_key(const struct comparison *cmp, enum cb_column k)
 {
 	if (cmp->by_variant && (k == CB_COL_method || k == CB_COL_batch))
 		return false;
-	return !varies(cmp->vary, column_name(k));
+	return !compare_varies(cmp->vary, column_name(k));
 }
 
 static bool comparable(const struct comparison *cmp, const struct cell *a, const struct cell *b)
@@ -133,23 +172,30 @@ static bool comparable(const struct comparison *cmp, const struct cell *a, const
 	return true;
 }
 
-/*
- * The cell that @c is to be compared with. Both files are in the same order as
- * a rule, so the search goes on where the last one ended.
+/**
+ * compare_find() - the cell of a file that @like is to be compared with
+ * @cmp: the comparison
+ * @f: the file
+ * @s: its side
+ * @like: a cell of Before, which is not found itself
+ *
+ * All files are in the same order as a rule, so the search goes on where the
+ * last one ended.
+ *
+ * Return: it, or NULL.
  */
-static const struct cell *find_after(const struct comparison *cmp, const struct cell *c)
+const struct cell *compare_find(const struct comparison *cmp, struct run_file *f,
+				const struct side *s, const struct cell *like)
 {
-	static size_t at;
-	const struct side *s = &cmp->side[1];
 	size_t i;
 
-	for (i = 0; i < s->v.nr; i++) {
-		const struct cell *other = s->v.cell[(at + i) % s->v.nr];
+	for (i = 0; i < f->v.nr; i++) {
+		const struct cell *other = f->v.cell[(f->at + i) % f->v.nr];
 
-		if ((cmp->same_file && other->line == c->line) || !of_variant(s, other) ||
-		    !comparable(cmp, c, other))
+		if (other == like || !compare_of_variant(s, other) ||
+		    !comparable(cmp, like, other))
 			continue;
-		at = (at + i) % s->v.nr;
+		f->at = (f->at + i) % f->v.nr;
 		return other;
 	}
 	return NULL;
@@ -167,7 +213,7 @@ static void add_row(struct comparison *cmp, struct table *t, const struct cell *
 	struct verdict v;
 
 	table_cell(t, "%.0f", CELL_NUM(before, order));
-	table_cell(t, "%s", fmt_extent(a, ldexp(cmp->side[0].v.page_size,
+	table_cell(t, "%s", fmt_extent(a, ldexp(cmp->side[0].file->v.page_size,
 						CELL_NUM(before, order))));
 	if (!cell_is_measured(before) || !cell_is_measured(after)) {
 		missing = cell_is_measured(before) ? after : before;
@@ -209,25 +255,27 @@ static void add_row(struct comparison *cmp, struct table *t, const struct cell *
 	table_cell(t, "%s", fmt_count(a, fmin(CELL_NUM(before, n), CELL_NUM(after, n))));
 }
 
-static void print(const struct comparison *cmp, struct table *t)
+/* compare_print() - print a table, and empty it */
+void compare_print(const struct comparison *cmp, struct table *t)
 {
-	if (!strcmp(cmp->format, "md"))
+	if (compare_is(cmp, "md"))
 		table_print_md(t, stdout);
 	else
-		table_print(t, stdout, strcmp(cmp->format, "mail") ? 0 : MAIL_COLUMNS);
+		table_print(t, stdout, compare_limit(cmp));
 	putchar('\n');
 }
 
 /* The variants that a table is of: a new one for each pair of them */
-static bool same_table(const struct cell *a, const struct cell *b, const struct cell *c,
-		       const struct cell *d)
+bool compare_same_table(const struct cell *a, const struct cell *b, const struct cell *c,
+			const struct cell *d)
 {
 	return a && !strcmp(CELL_TEXT(a, context), CELL_TEXT(c, context)) && same_variant(a, c) &&
 	       same_variant(b, d);
 }
 
-static void put_title(const struct comparison *cmp, const struct cell *before,
-		      const struct cell *after)
+/* compare_put_title() - what stands above a table of @before against @after */
+void compare_put_title(const struct comparison *cmp, const struct cell *before,
+		       const struct cell *after)
 {
 	char *a = variant_name(before), *b = variant_name(after);
 	char *line = xasprintf("%s, cache %s: %s, %s -> %s, %s", CELL_TEXT(before, context),
@@ -235,8 +283,8 @@ static void put_title(const struct comparison *cmp, const struct cell *before,
 			       or_dash(CELL_TEXT(before, model)), b,
 			       or_dash(CELL_TEXT(after, model)));
 
-	put_wrapped(stdout, "", "  ", line, strcmp(cmp->format, "mail") ? 0 : MAIL_COLUMNS);
-	if (!strcmp(cmp->format, "md"))
+	put_wrapped(stdout, "", "  ", line, compare_limit(cmp));
+	if (compare_is(cmp, "md"))
 		putchar('\n');
 	free(line);
 	free(a);
@@ -270,23 +318,24 @@ static void put_rows(struct comparison *cmp)
 		"order", "size", "Before", "After", "Change", "95 % interval", "noise", "n"
 	};
 	const struct side *s = &cmp->side[0];
-	struct row *row = xrealloc(NULL, (s->v.nr + 1) * sizeof(*row));
+	const struct view *v = &s->file->v;
+	struct row *row = xrealloc(NULL, (v->nr + 1) * sizeof(*row));
 	const struct row *last = NULL;
 	struct table t;
 	const struct cell *baseline = NULL;
 	size_t i, end = 0, nr = 0;
 	unsigned int k;
 
-	for (i = 0; i < s->v.nr; i++) {
-		const struct cell *c = s->v.cell[i], *other;
+	for (i = 0; i < v->nr; i++) {
+		const struct cell *c = v->cell[i], *other;
 
 		if (i == end) {
-			end = view_order_end(&s->v, i);
-			baseline = view_baseline(&s->v, i, end);
+			end = view_order_end(v, i);
+			baseline = view_baseline(v, i, end);
 		}
-		if (!of_variant(s, c))
+		if (!compare_of_variant(s, c))
 			continue;
-		other = find_after(cmp, c);
+		other = compare_find(cmp, cmp->side[1].file, &cmp->side[1], c);
 		if (other)
 			row[nr++] = (struct row){
 				c, other, cmp->same_file && c == baseline &&
@@ -297,10 +346,10 @@ static void put_rows(struct comparison *cmp)
 	}
 	qsort(row, nr, sizeof(*row), compare_rows);
 	for (i = 0; i < nr; i++) {
-		if (!last || !same_table(last->before, last->after, row[i].before, row[i].after)) {
+		if (!last || !compare_same_table(last->before, last->after, row[i].before, row[i].after)) {
 			if (last)
-				print(cmp, &t);
-			put_title(cmp, row[i].before, row[i].after);
+				compare_print(cmp, &t);
+			compare_put_title(cmp, row[i].before, row[i].after);
 			table_init(&t, "rrrrrrrr");
 			for (k = 0; k < ARRAY_SIZE(head); k++)
 				table_cell(&t, "%s", head[k]);
@@ -309,137 +358,204 @@ static void put_rows(struct comparison *cmp)
 		last = &row[i];
 	}
 	if (last)
-		print(cmp, &t);
+		compare_print(cmp, &t);
 	free(row);
 }
 
 static unsigned int differ(const struct comparison *cmp, const char *name, const char *a,
-			   const char *b, bool say)
+			   const char *b)
 {
 	/* What stands behind a comma is a measured rate, of every boot its own. */
 	size_t len = strcspn(or_dash(a), ",");
 
-	if (varies(cmp->vary, name) || !strcmp(or_dash(a), or_dash(b)) ||
+	if (compare_varies(cmp->vary, name) || !strcmp(or_dash(a), or_dash(b)) ||
 	    (!strcmp(name, "clock") && !strncmp(or_dash(a), or_dash(b), len + 1)))
 		return 0;
-	if (say)
-		msg("%s: %s before, %s after", name, or_dash(a), or_dash(b));
+	msg("%s: %s before, %s after", name, or_dash(a), or_dash(b));
 	return 1;
 }
 
-static unsigned int differences(const struct comparison *cmp, bool say)
+/* @list: what may differ */
+static unsigned int differences(const struct comparison *cmp, const struct result *a,
+				const struct result *b)
 {
-	const struct result *a = &cmp->side[0].r, *b = &cmp->side[1].r;
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < ARRAY_SIZE(environment); i++)
 		nr += differ(cmp, environment[i], env_get(a->environment, environment[i]),
-			     env_get(b->environment, environment[i]), say);
+			     env_get(b->environment, environment[i]));
 	for (i = 0; i < ARRAY_SIZE(knobs); i++)
 		nr += differ(cmp, knobs[i], env_get(a->knobs, knobs[i]),
-			     env_get(b->knobs, knobs[i]), say);
+			     env_get(b->knobs, knobs[i]));
 	return nr;
 }
 
-static int read_side(struct comparison *cmp, struct side *s)
+/* Between the sides what is varied may differ, among the runs of a side nothing. */
+static unsigned int all_differences(struct comparison *cmp)
 {
-	int status = result_read(&s->r, s->path, NULL, NULL);
+	const char *vary = cmp->vary;
+	unsigned int i, k, nr = 0;
 
+	if (!cmp->same_file)
+		nr += differences(cmp, &cmp->side[0].file->r, &cmp->side[1].file->r);
+	cmp->vary = NULL;
+	for (i = 0; i < 2; i++)
+		for (k = 1; k < cmp->side[i].nr; k++)
+			nr += differences(cmp, &cmp->side[i].file[0].r, &cmp->side[i].file[k].r);
+	cmp->vary = vary;
+	return nr;
+}
+
+static int read_file(struct comparison *cmp, struct run_file *f)
+{
+	int status = result_read(&f->r, f->path, NULL, NULL);
+
+	view_init(&f->v, &f->r);
 	if (status == CB_USAGE)
 		return status;
-	view_init(&s->v, &s->r);
-	if ((status || !s->r.footer) && !cmp->force) {
+	if ((status || !f->r.footer) && !cmp->force) {
 		msg("%s is cut or damaged: repair it with run --resume, or compare what is whole with --force",
-		    s->path);
+		    f->path);
 		return CB_FAILED;
 	}
-	cmp->emulated |= has_mark(s->r.marks, "emulated");
+	cmp->emulated |= has_mark(f->r.marks, "emulated");
 	return CB_OK;
 }
 
 /* FILE:METHOD names a variant only where the method has one batch. */
 static int one_batch(const struct side *s)
 {
+	const struct view *v = &s->file->v;
 	const char *first = NULL;
 	size_t i;
 
-	for (i = 0; i < s->v.nr && !s->batch; i++) {
-		const struct cell *c = s->v.cell[i];
+	for (i = 0; i < v->nr && !s->batch; i++) {
+		const struct cell *c = v->cell[i];
 
-		if (!of_variant(s, c))
+		if (!compare_of_variant(s, c))
 			continue;
 		if (first && strcmp(first, or_dash(CELL_TEXT(c, batch))))
 			return usage_error(&verb_compare, "%s has %s with batches %s, %s...: name one, %s@%s",
-					   s->path, s->method, first, or_dash(CELL_TEXT(c, batch)),
+					   s->name, s->method, first, or_dash(CELL_TEXT(c, batch)),
 					   s->method, first);
 		first = or_dash(CELL_TEXT(c, batch));
 	}
 	return CB_OK;
 }
 
+/* How many boots the runs of a side are of; 0: not known */
+static unsigned int boots(const struct side *s)
+{
+	unsigned int i, k, nr = 0;
+
+	for (i = 0; i < s->nr; i++) {
+		const char *boot = env_get(s->file[i].r.environment, "boot");
+
+		if (!boot)
+			return 0;
+		for (k = 0; k < i; k++)
+			if (!strcmp(boot, env_get(s->file[k].r.environment, "boot")))
+				break;
+		nr += k == i;
+	}
+	return nr;
+}
+
+static void put_sentence(const struct comparison *cmp, char *line)
+{
+	put_wrapped(stdout, compare_is(cmp, "md") ? "- " : "", "  ", line, compare_limit(cmp));
+	free(line);
+}
+
+static void put_units(const struct comparison *cmp)
+{
+	static const char *const how[] = {
+		"Change by Hodges and Lehmann, with the interval of Mann and Whitney's test (four runs a side at least)",
+		"Both variants are of the same runs: the median ratio, with the sign test's interval (six runs at least)",
+	};
+	const char *note = "; how one boot differs from another is not in the interval";
+	unsigned int a = boots(&cmp->side[0]), b = boots(&cmp->side[1]);
+
+	if (cmp->side[0].nr == 1 && cmp->side[1].nr == 1) {
+		if (!cmp->same_file)
+			put_sentence(cmp, xstrdup(
+				"within one boot only: one file a side says nothing of how boots differ, so no verdict is given (\"?\")"));
+		return;
+	}
+	put_sentence(cmp, xasprintf("runs: %u before, %u after; a run is the unit. %s",
+				    cmp->side[0].nr, cmp->side[1].nr, how[cmp->same_file]));
+	if (a && b)
+		put_sentence(cmp, xasprintf("boots: %u before, %u after%s", a, b,
+					    a == 1 || b == 1 ? note : ""));
+}
+
 static void put_footer(const struct comparison *cmp, unsigned int differing)
 {
-	unsigned int limit = strcmp(cmp->format, "mail") ? 0 : MAIL_COLUMNS;
-	char *line;
-
-	if (!cmp->same_file) {
-		put_wrapped(stdout, "", "  ",
-			    "within one boot only: one file a side says nothing of how boots differ, so no verdict is given (\"?\")",
-			    limit);
-		if (cmp->vary) {
-			line = xasprintf("compared on purpose: %s", cmp->vary);
-			put_wrapped(stdout, "", "  ", line, limit);
-			free(line);
-		}
-	}
+	put_units(cmp);
+	if (cmp->vary && !cmp->same_file)
+		put_sentence(cmp, xasprintf("compared on purpose: %s", cmp->vary));
 	if (differing)
-		put_wrapped(stdout, "", "  ", "FORCED: the conditions differ, see above", limit);
-	if (cmp->unmatched) {
-		line = xasprintf("%u cells of %s have nothing to be compared with",
-				 cmp->unmatched, file_name(cmp->side[0].path));
-		put_wrapped(stdout, "", "  ", line, limit);
-		free(line);
-	}
+		put_sentence(cmp, xstrdup("FORCED: the conditions differ, see above"));
+	if (cmp->unmatched)
+		put_sentence(cmp, xasprintf("%u cells of %s have nothing to be compared with",
+					    cmp->unmatched, file_name(cmp->side[0].name)));
 	if (!cmp->same_file) {
 		printf("\nBefore:\n");
-		put_about(stdout, &cmp->side[0].v, "", limit);
+		put_about(stdout, &cmp->side[0].file->v, "", compare_limit(cmp));
 		printf("\nAfter:\n");
 	}
-	put_about(stdout, &cmp->side[1].v, "", limit);
+	put_about(stdout, &cmp->side[1].file->v, "", compare_limit(cmp));
+}
+
+static int read_sides(struct comparison *cmp)
+{
+	unsigned int i, k;
+	int status;
+
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < cmp->side[i].nr; k++) {
+			status = read_file(cmp, &cmp->side[i].file[k]);
+			if (status)
+				return status;
+		}
+		status = cmp->by_variant ? one_batch(&cmp->side[i]) : CB_OK;
+		if (status)
+			return status;
+	}
+	return CB_OK;
 }
 
 static int compare(struct comparison *cmp)
 {
-	unsigned int differing = 0;
-	int status, i;
+	bool several = cmp->side[0].nr > 1 || cmp->side[1].nr > 1;
+	unsigned int differing;
+	int status;
 
-	cmp->same_file = !strcmp(cmp->side[0].path, cmp->side[1].path);
+	cmp->same_file = !strcmp(cmp->side[0].name, cmp->side[1].name);
 	cmp->by_variant = cmp->side[0].method && cmp->side[1].method;
 	if (cmp->same_file && !cmp->by_variant)
-		return usage_error(&verb_compare, "which two variants of %s? FILE:METHOD@BATCH",
-				   cmp->side[0].path);
-	for (i = 0; i < 2; i++) {
-		status = read_side(cmp, &cmp->side[i]);
-		if (!status && cmp->by_variant)
-			status = one_batch(&cmp->side[i]);
-		if (status)
-			return status;
-	}
-	if (!cmp->same_file)
-		differing = differences(cmp, true);
+		return usage_error(&verb_compare, "which two variants of %s? FILE:METHOD@BATCH, or --vary batch FILE",
+				   cmp->side[0].name);
+	status = read_sides(cmp);
+	if (status)
+		return status;
+	differing = all_differences(cmp);
 	if (differing && !cmp->force) {
 		msg("%u conditions differ: name what is compared by --vary, or use --force",
 		    differing);
 		return CB_FAILED;
 	}
-	put_rows(cmp);
+	if (several)
+		compare_runs(cmp);
+	else
+		put_rows(cmp);
 	if (!cmp->rows && !cmp->unmatched) {
-		msg("%s has no cell of that variant", cmp->side[0].path);
+		msg("%s has no cell of that variant", cmp->side[0].name);
 		return CB_FAILED;
 	}
 	if (!cmp->rows) {
-		msg("%s and %s have no measured cell in common", cmp->side[0].path,
-		    cmp->side[1].path);
+		msg("%s and %s have no measured cell in common", cmp->side[0].name,
+		    cmp->side[1].name);
 		return CB_FAILED;
 	}
 	put_footer(cmp, differing);
@@ -448,14 +564,48 @@ static int compare(struct comparison *cmp)
 	return finish_stdout(cmp->slower ? CB_SLOWER : CB_OK);
 }
 
+/* compare --vary batch FILE: the batches of one run */
+static int compare_one(struct comparison *cmp)
+{
+	int status = CB_OK;
+
+	if (!cmp->vary || strcmp(cmp->vary, "batch") || cmp->side[0].nr > 1)
+		return usage_error(&verb_compare, "BEFORE and AFTER are missing; of one FILE there is --vary batch");
+	status = read_file(cmp, cmp->side[0].file);
+	if (status)
+		return status;
+	if (!compare_batches(cmp)) {
+		msg("%s has no method with several batches", cmp->side[0].name);
+		return CB_FAILED;
+	}
+	put_about(stdout, &cmp->side[0].file->v, compare_is(cmp, "md") ? "- " : "",
+		  compare_limit(cmp));
+	return finish_stdout(CB_OK);
+}
+
+static void free_side(struct side *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (s->file[i].r.path) {
+			view_free(&s->file[i].v);
+			result_free(&s->file[i].r);
+		}
+		free(s->file[i].path);
+	}
+	free(s->file);
+	free(s->name);
+}
+
 static int compare_main(int argc, char **argv)
 {
 	static const char *const formats[] = { "table", "mail", "md" };
 	struct comparison cmp = { .format = "table", .fail_above = INFINITY };
 	unsigned int nr = 0, k;
-	const char *pct = NULL;
+	const char *pct = NULL, *side[2];
+	int i, status = CB_OK;
 	char *end;
-	int i, status;
 
 	for (i = 1; i < argc; i++) {
 		const char *next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -469,12 +619,12 @@ static int compare_main(int argc, char **argv)
 		else if (!strcmp(argv[i], "--fail-above") && next)
 			pct = argv[++i];
 		else if (*argv[i] != '-' && nr < 2)
-			parse_side(&cmp.side[nr++], argv[i]);
+			side[nr++] = argv[i];
 		else
 			return usage_error(&verb_compare, "'%s' is neither an option nor one of the two",
 					   argv[i]);
 	}
-	if (nr < 2)
+	if (!nr)
 		return usage_error(&verb_compare, "BEFORE and AFTER are missing");
 	for (k = 0; k < ARRAY_SIZE(formats) && strcmp(formats[k], cmp.format); k++)
 		;
@@ -487,26 +637,31 @@ static int compare_main(int argc, char **argv)
 			return usage_error(&verb_compare, "--fail-above takes a percentage from 0 on, not '%s'",
 					   pct);
 	}
-	status = compare(&cmp);
-	for (i = 0; i < 2; i++) {
-		view_free(&cmp.side[i].v);
-		if (cmp.side[i].r.path)
-			result_free(&cmp.side[i].r);
-	}
+	for (k = 0; k < nr && !status; k++)
+		status = parse_side(&cmp.side[k], side[k]);
+	if (!status)
+		status = nr == 1 ? compare_one(&cmp) : compare(&cmp);
+	for (i = 0; i < 2; i++)
+		free_side(&cmp.side[i]);
 	return status;
 }
 
 const struct verb verb_compare = {
 	.name = "compare",
 	.summary = "two variants of a result, or two results: Before, After, Change",
-	.usage = "[--vary WHAT,...] [--format table|mail|md] [--fail-above PCT] [--force] BEFORE AFTER\n\n"
-		"BEFORE and AFTER are FILE, FILE:METHOD or FILE:METHOD@BATCH.\n\n"
+	.usage = "[--vary WHAT,...] [--format table|mail|md] [--fail-above PCT] [--force] BEFORE AFTER\n"
+		"       clearbench compare --vary batch FILE\n\n"
+		"BEFORE and AFTER are FILE, or several runs: FILE,FILE,... or a FOLDER of them; each\n"
+		"with :METHOD or :METHOD@BATCH behind it for one variant.\n\n"
 		"  --vary WHAT       what is compared on purpose: kernel, cpu, model, batch, method,\n"
 		"                    cache, load, or the name of a condition or knob; all other\n"
-		"                    conditions must be the same\n"
+		"                    conditions must be the same. --vary batch FILE: the batches of\n"
+		"                    one run, with the smallest that is as good as the best\n"
 		"  --force           compare all the same, and say so\n"
 		"  --fail-above PCT  exit 3 when a slowdown of more than PCT % is significant\n\n"
 		"Two variants of one run are paired, and judged, when one of them is the baseline.\n"
-		"Two files are two boots: the change is shown, no verdict is given.\n",
+		"Of two files the change is shown and no verdict given: each is one boot. Several\n"
+		"a side are judged, with the run as the unit: four a side at least, or six runs of\n"
+		"two variants each. scripts/vm matrix --boots N collects such.\n",
 	.main = compare_main,
 };

@@ -227,6 +227,17 @@ static void taint(json_t *env)
 	free(text);
 }
 
+/* Which boot this is: the kernel's own random number for it, cut short */
+static void boot(json_t *env)
+{
+	char *id = read_line("/proc/sys/kernel/random/boot_id");
+
+	if (id)
+		id[strcspn(id, "-")] = '\0';
+	set(env, "boot", id);
+	free(id);
+}
+
 /**
  * host_environment() - add what procfs and sysfs say
  * @env: object of strings; what it has already is left alone
@@ -256,6 +267,7 @@ void host_environment(json_t *env, int cpu)
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	kernel_options(env);
 	taint(env);
+	boot(env);
 }
 
 /**

@@ -170,6 +170,24 @@ struct verdict {
 struct verdict judge(const struct cell *before, const struct cell *after);
 bool quantile_ranks(double n, double p, double *lo, double *hi);
 
+/**
+ * struct estimate - a ratio of two groups of independent values
+ * @change: of the second against the first, as a fraction
+ * @lo: lower end of its 95 % interval
+ * @hi: upper end
+ * @known: there are values enough for the interval
+ */
+struct estimate {
+	double change;
+	double lo;
+	double hi;
+	bool known;
+};
+
+struct estimate estimate_change(const double *before, unsigned int m, const double *after,
+				unsigned int n);
+struct estimate estimate_paired(const double *before, const double *after, unsigned int n);
+
 /* table.c */
 
 #define TABLE_COLUMNS	20

@@ -118,7 +118,8 @@ static void put_point(struct table *t, const struct point *p)
 	if (isnan(p->lo))
 		table_cell(t, "%s", fmt_ns(a, p->value));
 	else
-		table_cell(t, "%s [%s, %s]", fmt_ns(a, p->value), fmt_ns(b, p->lo), fmt_ns(c, p->hi));
+		table_cell(t, "%s [%s, %s]", fmt_ns(a, p->value), fmt_ns(b, p->lo),
+			   fmt_ns(c, p->hi));
 }
 
 static int compare_cells(const void *va, const void *vb)
