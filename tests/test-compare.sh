@@ -112,7 +112,7 @@ mkdir "$work/empty"
 check "a folder without results is usage" said 2 'no .jsonl file' compare "$work/empty" "$work/a"
 
 # The batches of one run
-check "gain by batch, with the knee" said 0 'knee, .*: batch .* (.*), the smallest within the noise' \
+check "gain by batch, with the knee" said 0 'knee, .*: batch .* (.*), the smallest within the noise (.*) of ' \
 	compare --vary batch results/models.jsonl
 check "of one batch there is none" said 1 'no method with several batches' compare --vary batch "$emulated"
 

@@ -346,7 +346,8 @@ static void put_rows(struct comparison *cmp)
 	}
 	qsort(row, nr, sizeof(*row), compare_rows);
 	for (i = 0; i < nr; i++) {
-		if (!last || !compare_same_table(last->before, last->after, row[i].before, row[i].after)) {
+		if (!last || !compare_same_table(last->before, last->after, row[i].before,
+						 row[i].after)) {
 			if (last)
 				compare_print(cmp, &t);
 			compare_put_title(cmp, row[i].before, row[i].after);
@@ -478,8 +479,9 @@ static void put_units(const struct comparison *cmp)
 
 	if (cmp->side[0].nr == 1 && cmp->side[1].nr == 1) {
 		if (!cmp->same_file)
-			put_sentence(cmp, xstrdup(
-				"within one boot only: one file a side says nothing of how boots differ, so no verdict is given (\"?\")"));
+			put_wrapped(stdout, compare_is(cmp, "md") ? "- " : "", "  ",
+				    "within one boot only: one file a side says nothing of how boots differ, so no verdict is given (\"?\")",
+				    compare_limit(cmp));
 		return;
 	}
 	put_sentence(cmp, xasprintf("runs: %u before, %u after; a run is the unit. %s",

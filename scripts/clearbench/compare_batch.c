@@ -139,8 +139,7 @@ static void put_knee(const struct comparison *cmp, const struct sweep *s, const 
 		    (!knee || pages(c) < pages(knee)))
 			knee = c;
 	}
-	line = xasprintf(
-		"knee, %s: batch %s (%s), the smallest within the noise (%.2f %%) of the best, %s",
+	line = xasprintf("knee, %s: batch %s (%s), the smallest within the noise (%.2f %%) of %s",
 			 model, CELL_TEXT(knee, batch),
 			 fmt_extent(extent, pages(knee) * s->v->page_size), 100 * floor,
 			 CELL_TEXT(best, batch));
@@ -188,8 +187,8 @@ static void put_sweep(const struct comparison *cmp, const struct sweep *s)
 					   fmt_ratio(lo, CELL_NUM(c, ratio_lo)),
 					   fmt_ratio(hi, CELL_NUM(c, ratio_hi)));
 			if (s->latency)
-				table_cell(&t, "%s", !c || isnan(CELL_NUM(c, resched_max_ns)) ? "-" :
-					   fmt_ns(buf, CELL_NUM(c, resched_max_ns)));
+				table_cell(&t, "%s",
+					   fmt_ns(buf, c ? CELL_NUM(c, resched_max_ns) : NAN));
 		}
 	}
 	compare_print(cmp, &t);

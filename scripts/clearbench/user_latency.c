@@ -83,8 +83,7 @@ static int other_cpu(int cpu)
 int user_latency_check(int cpu, const char **why)
 {
 	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {
-		*why =
-			"this kernel, or a sandbox, has no membarrier(2) with private expedited (Linux 4.14)";
+		*why = "there is no membarrier(2), or it has no private expedited (Linux 4.14)";
 		return -EOPNOTSUPP;
 	}
 	if (other_cpu(cpu == USER_ANY ? sched_getcpu() : cpu) < 0) {
