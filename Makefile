@@ -18,7 +18,7 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) $(PKG_CFLAGS)
 
-.PHONY: all module program check check-long check-unit demo bench lint \
+.PHONY: all module program check check-long check-unit demo bench calibrate lint \
 	install uninstall clean help tools
 .DELETE_ON_ERROR:
 
@@ -83,6 +83,11 @@ demo:
 ## bench: the tool's own speed and size
 bench: program
 	tests/bench
+
+## calibrate: how often the tool's verdicts are right, natively; a quarter of an hour
+calibrate: program
+	scripts/deps all
+	tests/calibrate/run
 
 ## lint: style and static checks; says what is not installed and goes on
 CHECKPATCH ?= $(firstword $(wildcard $(KDIR)/scripts/checkpatch.pl \

@@ -61,6 +61,10 @@ enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
  * @samples: rounds counted
  * @warmup: rounds not counted
  * @extent_rounds: rounds on one extent
+ * @until: go on until the intervals of the ratios are as narrow as this, in
+ *	hundredths of a per cent of the ratio; 0: @samples rounds
+ * @until_s: but no longer than so many seconds an order
+ * @test_delay_ns: added to the times of the method test_slow
  * @seed: of the shuffle
  * @cpu: CPU number; -1 for any
  * @nid: node number; NUMA_NO_NODE for any
@@ -81,6 +85,9 @@ struct cb_config {
 	u64 samples;
 	u64 warmup;
 	u64 extent_rounds;
+	u64 until;
+	u64 until_s;
+	u64 test_delay_ns;
 	u64 seed;
 	int cpu;
 	int nid;
@@ -103,6 +110,7 @@ struct cb_config {
  * @drain: end the window in a full fence
  * @gfp: how the context may allocate
  * @nid: node to allocate on, or NUMA_NO_NODE
+ * @test_delay_ticks: for test_slow
  * @clear_ticks: out: the time of the clear, in ticks of cb_clock()
  * @alloc_ticks: out: the time of an allocation, where one was made
  * @free_ticks: out: the time of the free that belongs to it
@@ -118,6 +126,7 @@ struct cb_sample {
 	bool drain;
 	gfp_t gfp;
 	int nid;
+	u64 test_delay_ticks;
 
 	u64 clear_ticks;
 	u64 alloc_ticks;
@@ -131,6 +140,7 @@ DECLARE_STATIC_KEY_FALSE(cb_clock_tsc);
 void cb_clock_init(void);
 bool cb_clock_lost(void);
 u64 cb_clock_ns(u64 ticks);
+u64 cb_clock_ticks(u64 ns);
 void cb_clock_show(struct seq_file *m);
 
 /**

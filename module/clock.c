@@ -88,6 +88,12 @@ u64 cb_clock_ns(u64 ticks)
 	return div_u64(ticks * 1000000 + ticks_khz / 2, ticks_khz);
 }
 
+/* cb_clock_ticks() - the other way */
+u64 cb_clock_ticks(u64 ns)
+{
+	return div_u64(ns * ticks_khz + 500000, 1000000);
+}
+
 /* cb_clock_show() - name and rate, for `info` */
 void cb_clock_show(struct seq_file *m)
 {

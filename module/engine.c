@@ -75,6 +75,7 @@ struct variant {
  * @nr: how many take part, refused and failed ones do not
  * @sequence: of this round
  * @sample: what all of them clear
+ * @wide: time was up before the intervals were as narrow as `until` asks
  */
 struct block {
 	const struct cb_context *context;
@@ -86,6 +87,7 @@ struct block {
 	struct cb_sample sample;
 	struct rnd_state *rnd;
 	int cpu;
+	bool wide;
 };
 
 static bool should_stop(const struct block *b)
@@ -298,15 +300,49 @@ static void no_extent(struct block *b, u64 rounds)
 			b->variant[i].cell->not_available += rounds;
 }
 
+/* Are the intervals of all ratios, the hidden copy's too, no wider than asked? */
+static bool narrow_enough(const struct block *b)
+{
+	u64 milli[3];
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++) {
+		const struct variant *v = &b->variant[i];
+
+		if (v == b->baseline)
+			continue;
+		hist_median_interval(v->units, milli);
+		if (!milli[1] || (milli[2] - milli[1]) * 10000 > milli[0] * cb_run.config.until)
+			return false;
+	}
+	return true;
+}
+
+/* Beyond `samples`: whole extents, until the intervals are narrow or time is up */
+static bool wants_more(struct block *b, u64 counted, u64 deadline)
+{
+	const struct cb_config *config = &cb_run.config;
+
+	if (!config->until || counted >= CB_SAMPLES_MAX)
+		return false;
+	if (counted % config->extent_rounds)
+		return true;
+	close_extent(b);
+	b->wide = !narrow_enough(b);
+	return b->wide && ktime_get_ns() < deadline;
+}
+
 static void run_rounds(struct block *b)
 {
+	u64 deadline = ktime_get_ns() + cb_run.config.until_s * NSEC_PER_SEC;
 	const struct cb_config *config = &cb_run.config;
 	u64 round, rounds = config->warmup + config->samples;
 	bool needed = config->cache != CB_FRESH;
 	unsigned int i, failures = 0;
 
 	b->sample.page = NULL;
-	for (round = 0; round < rounds; round++) {
+	for (round = 0; round < rounds || wants_more(b, round - config->warmup, deadline);
+	     round++) {
 		bool counted = round >= config->warmup;
 		u64 on_extent = counted ? round - config->warmup : round;
 
@@ -318,7 +354,8 @@ static void run_rounds(struct block *b)
 			if (counted)
 				no_extent(b, 1);
 			if (++failures == GIVE_UP_ROUNDS) {
-				no_extent(b, rounds - max(round + 1, config->warmup));
+				if (round < rounds)
+					no_extent(b, rounds - max(round + 1, config->warmup));
 				break;
 			}
 			cond_resched();
@@ -581,6 +618,8 @@ static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 		add_note(cell, "no switch for longer than a tick");
 	else if (cell->latency.resched_max > NSEC_PER_MSEC)
 		add_note(cell, "no switch for longer than 1 ms");
+	if (b->wide)
+		add_note(cell, "until: not as narrow after %llu s", cb_run.config.until_s);
 	if (cell->other_nodes)
 		add_note(cell, "%llu samples on other nodes", cell->other_nodes);
 	if (strcmp(cell->model, cb_preempt_model()))
@@ -621,6 +660,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 			.drain = config->drain,
 			.gfp = cells->context->gfp,
 			.nid = config->nid,
+			.test_delay_ticks = cb_clock_ticks(config->test_delay_ns),
 		},
 	};
 	for (i = 0; i < nr; i++) {
@@ -653,7 +693,8 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 	}
 
 	if (cb_extents_init(&b->extents, b->context, cells->order,
-			    div64_u64(config->samples, config->extent_rounds) + 2)) {
+			    max_t(u64, div64_u64(config->samples, config->extent_rounds) + 2,
+				  config->until ? CB_UNTIL_UNITS : 0))) {
 		cb_run.stop_reason = "no memory to keep track of extents";
 		WRITE_ONCE(cb_run.stop, true);
 		return;

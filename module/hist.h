@@ -209,8 +209,8 @@ static inline __u64 hist_quantile(const struct hist *h, unsigned int permille)
  * with a probability of at least 95 % for the largest k for which
  * P(Binomial(n, 1/2) < k) <= 2.5 % (Conover, Practical Nonparametric
  * Statistics, 3.2). Exact up to 60 values, where the sum of binomial
- * coefficients fits 64 bits; above that the normal approximation, which is
- * off by one rank at most, on the wide side.
+ * coefficients fits 64 bits; above that the normal approximation with its
+ * correction for continuity, which is off by one rank at most, on the wide side.
  *
  * Return: k, counted from 1; 0 when @n values (fewer than 6) bound nothing.
  */
@@ -229,13 +229,14 @@ static inline __u64 hist_median_rank(__u64 n)
 		}
 		return k;
 	}
-	/* k = (n - 1.96 sqrt(n)) / 2, by the largest root that fits */
+	/* k = (n + 1) / 2 - 0.98 sqrt(n), with 100 sqrt(n) rounded up */
 	{
-		__u64 root = 1;
+		__u64 root = 0, bit;
 
-		while ((root + 1) * (root + 1) <= n)
-			root++;
-		return (n - div64_u64(root * 196 + 195, 100)) / 2;
+		for (bit = 1ULL << 31; bit; bit >>= 1)
+			if ((root | bit) * (root | bit) < n * 10000)
+				root |= bit;
+		return div64_u64(10000 * (n + 1) - 196 * (root + 1), 20000);
 	}
 }
 

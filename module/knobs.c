@@ -6,6 +6,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/cpumask.h>
+#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/nodemask.h>
 #include <linux/string.h>
@@ -250,6 +251,44 @@ CB_NUMBER_KNOB(warmup, 0, CB_WARMUP_MAX)
 CB_NUMBER_KNOB(extent_rounds, 1, CB_EXTENT_ROUNDS_MAX)
 CB_NUMBER_KNOB(seed, 0, U64_MAX)
 
+CB_NUMBER_KNOB(until_s, 1, CB_UNTIL_S_MAX)
+CB_NUMBER_KNOB(test_delay_ns, 0, CB_TEST_DELAY_NS_MAX)
+
+/* until: per cent, with up to two decimals; kept in hundredths */
+
+static int parse_until(struct cb_config *config, char *text)
+{
+	char *point = strchr(text, '.');
+	u64 whole, cents = 0;
+	int ret;
+
+	if (point) {
+		*point++ = '\0';
+		if (!isdigit(point[0]) || (point[1] && !isdigit(point[1])) ||
+		    strlen(point) > 2)
+			return -EINVAL;
+		cents = (point[0] - '0') * 10 + (point[1] ? point[1] - '0' : 0);
+	}
+	ret = parse_u64(text, 0, CB_UNTIL_MAX / 100, &whole);
+	if (ret)
+		return ret;
+	if (whole * 100 + cents > CB_UNTIL_MAX)
+		return -ERANGE;
+	config->until = whole * 100 + cents;
+	return 0;
+}
+
+static void show_until(struct seq_file *m, const struct cb_config *config)
+{
+	seq_printf(m, "%llu.%02llu\n", config->until / 100, config->until % 100);
+}
+
+static void legal_until(char *buf, size_t size)
+{
+	snprintf(buf, size, "0 for off, or per cent up to %u with two decimals at most",
+		 CB_UNTIL_MAX / 100);
+}
+
 /* switches */
 
 #define CB_SWITCH_KNOB(_name)							\
@@ -428,6 +467,8 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB(warmup),
 	CB_KNOB(seed),
 	CB_KNOB(extent_rounds),
+	CB_KNOB(until),
+	CB_KNOB(until_s),
 	CB_KNOB(cpu),
 	CB_KNOB(nid),
 	CB_KNOB(load),
@@ -437,6 +478,7 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB_LEGAL(latency, legal_switch),
 	CB_KNOB(force_preempt),
 	CB_KNOB_LEGAL(unsafe, legal_switch),
+	CB_KNOB(test_delay_ns),
 };
 
 const unsigned int cb_nr_knobs = ARRAY_SIZE(cb_knobs);
@@ -452,6 +494,7 @@ void cb_config_init(struct cb_config *config)
 		.samples = 100,
 		.warmup = 5,
 		.extent_rounds = 10,
+		.until_s = 60,
 		.seed = 1,
 		.cpu = -1,
 		.nid = NUMA_NO_NODE,

@@ -78,6 +78,16 @@ CB_CLEAR(clear_page)
 
 CB_TIMED(clear_page)
 
+/*
+ * For tests of the statistics: a known difference. It is added to the time that
+ * was taken, for a wait in the window would have a cost and a jitter of its own.
+ */
+static void time_test_slow(struct cb_sample *s)
+{
+	time_clear_page(s);
+	s->clear_ticks += s->test_delay_ticks;
+}
+
 /* Calls @_call(addr, bytes) for @batch pages at a time, the rest at the end. */
 #define CB_IN_BATCHES(_call)						\
 	do {								\
@@ -266,6 +276,9 @@ const struct cb_method cb_methods[] = {
 	}, {
 		.name = "alloc_zero", .time = time_alloc_zero, .allocates = true,
 		.desc = "alloc_pages() of the running kernel with __GFP_ZERO, and without",
+	}, {
+		.name = "test_slow", .time = time_test_slow,
+		.desc = "test only: clear_page, and test_delay_ns added to its time",
 	},
 #ifdef __x86_64__
 	{

@@ -47,6 +47,10 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 #define CB_SAMPLES_MAX		10000000	/* rounds of one cell */
 #define CB_WARMUP_MAX		100000
 #define CB_EXTENT_ROUNDS_MAX	1000
+#define CB_UNTIL_MAX		10000	/* hundredths of a per cent */
+#define CB_UNTIL_S_MAX		86400
+#define CB_UNTIL_UNITS		1000	/* extents to choose from where their number is open */
+#define CB_TEST_DELAY_NS_MAX	1000000
 #define CB_BATCH_MAX		(1UL << 30)	/* pages in one call */
 #define CB_LIST_MAX		32		/* entries of a list knob */
 #define CB_KNOB_LEN		512		/* bytes of one knob's text */

@@ -18,8 +18,10 @@ static double larger(double a, double b)
  * @after: the variant, whose ratio columns pair it with @before
  *
  * The change is that of the time, so it is one less than the inverse of the
- * ratio. A difference is called one only when its whole interval lies outside
- * both 1 and the noise floor; else the largest of all these is its bound.
+ * ratio. A difference is called one when its interval excludes "no change", and
+ * the change is larger than the noise that two copies of the baseline showed;
+ * else the largest of all these is its bound. `make calibrate` says how often
+ * that is right.
  *
  * Return: the verdict.
  */
@@ -49,7 +51,8 @@ struct verdict judge(const struct cell *before, const struct cell *after)
 	v.lo = 1 / hi - 1;
 	v.hi = 1 / lo - 1;
 	v.known = true;
-	v.differs = lo > fmax(1, floor_hi) || hi < fmin(1, isnan(v.floor) ? 1 : floor_lo);
+	v.differs = (lo > 1 && ratio > floor_hi) ||
+		    (hi < 1 && ratio < (isnan(v.floor) ? 1 : floor_lo));
 	v.bound = larger(v.floor, larger(fabs(v.lo), fabs(v.hi)));
 	return v;
 }

@@ -50,6 +50,7 @@ struct variant {
  * @extents: the memory
  * @addr: the present extent
  * @rnd: state of the generator
+ * @wide: time was up before the intervals were as narrow as `until` asks
  */
 struct block {
 	struct user *u;
@@ -65,6 +66,7 @@ struct block {
 	struct user_extents extents;
 	char *addr;
 	__u64 *rnd;
+	bool wide;
 };
 
 static void fail_run(struct user *u, const char *reason)
@@ -102,6 +104,7 @@ static struct user_sample sample_for(const struct block *b, const struct user_ce
 		.addr = b->addr,
 		.len = b->page_size << cell->order,
 		.drain = b->u->config.drain,
+		.test_delay_ticks = user_clock_ticks(b->u->config.test_delay_ns),
 	};
 
 	s.chunk = !cell->method->batched ? b->page_size :
@@ -209,13 +212,47 @@ static void close_extent(struct block *b)
 	}
 }
 
+/* Are the intervals of all ratios, the hidden copy's too, no wider than asked? */
+static bool narrow_enough(const struct block *b)
+{
+	__u64 milli[3];
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++) {
+		const struct variant *v = &b->variant[i];
+
+		if (v == b->baseline)
+			continue;
+		hist_median_interval(v->units, milli);
+		if (!milli[1] || (milli[2] - milli[1]) * 10000 > milli[0] * b->u->config.until)
+			return false;
+	}
+	return true;
+}
+
+/* Beyond `samples`: whole extents, until the intervals are narrow or time is up */
+static bool wants_more(struct block *b, __u64 counted, __u64 deadline)
+{
+	const struct user_config *config = &b->u->config;
+
+	if (!config->until || counted >= CB_SAMPLES_MAX)
+		return false;
+	if (counted % config->extent_rounds)
+		return true;
+	close_extent(b);
+	b->wide = !narrow_enough(b);
+	return b->wide && user_clock() < deadline;
+}
+
 static void run_rounds(struct block *b)
 {
+	__u64 deadline = user_clock() + user_clock_ticks(b->u->config.until_s * 1000000000ULL);
 	const struct user_config *config = &b->u->config;
 	__u64 round, rounds = config->warmup + config->samples;
 	unsigned int i;
 
-	for (round = 0; round < rounds; round++) {
+	for (round = 0; round < rounds || wants_more(b, round - config->warmup, deadline);
+	     round++) {
 		bool counted = round >= config->warmup;
 		__u64 on_extent = counted ? round - config->warmup : round;
 
@@ -464,6 +501,8 @@ static void close_cell(struct block *b, struct variant *v, const __u64 floor[3])
 	if (cell->clear->count < samples)
 		cell->state = USER_PARTIAL;
 	cell->nid = user_node_of(b->addr);
+	if (b->wide)
+		add_note(cell, "until: not as narrow after %llu s", b->u->config.until_s);
 	if (b->u->config.latency && !cell->latency.irq->count)
 		add_note(cell, "latency: the clear is shorter than a few interrupts (%llu ns each)",
 			 user_latency_irq_ns());
@@ -491,6 +530,13 @@ static void no_memory(struct block *b, int err)
 	}
 }
 
+static __u64 wanted_extents(const struct user_config *config)
+{
+	__u64 wanted = config->samples / config->extent_rounds + 2;
+
+	return config->until && wanted < CB_UNTIL_UNITS ? CB_UNTIL_UNITS : wanted;
+}
+
 static void run_block(struct block *b)
 {
 	const struct user_config *config = &b->u->config;
@@ -503,7 +549,7 @@ static void run_block(struct block *b)
 	if (i == b->nr_cells)
 		return;
 	ret = user_extents_init(&b->extents, b->page_size << b->order,
-				config->samples / config->extent_rounds + 2, config->nid,
+				wanted_extents(config), config->nid,
 				&b->u->stop);
 	if (ret) {
 		no_memory(b, ret);

@@ -43,6 +43,10 @@ struct user_choice {
  * @samples: rounds counted
  * @warmup: rounds not counted
  * @extent_rounds: rounds on one extent
+ * @until: go on until the intervals of the ratios are as narrow as this, in
+ *	hundredths of a per cent of the ratio; 0: @samples rounds
+ * @until_s: but no longer than so many seconds an order
+ * @test_delay_ns: added to the times of the method test_slow
  * @seed: of the shuffle
  * @cpu: its number, or USER_ANY
  * @nid: node of the memory, or USER_ANY
@@ -58,6 +62,9 @@ struct user_config {
 	__u64 samples;
 	__u64 warmup;
 	__u64 extent_rounds;
+	__u64 until;
+	__u64 until_s;
+	__u64 test_delay_ns;
 	__u64 seed;
 	int cpu;
 	int nid;
@@ -75,6 +82,7 @@ struct user_config {
  * @len: its bytes
  * @chunk: bytes handed to one call, at most @len
  * @drain: end the window in a full fence
+ * @test_delay_ticks: for test_slow
  * @ticks: out: the time, in ticks of user_clock()
  */
 struct user_sample {
@@ -82,6 +90,7 @@ struct user_sample {
 	unsigned long len;
 	unsigned long chunk;
 	bool drain;
+	__u64 test_delay_ticks;
 	__u64 ticks;
 };
 

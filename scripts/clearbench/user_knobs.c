@@ -261,6 +261,43 @@ USER_NUMBER_KNOB(warmup, 0, CB_WARMUP_MAX)
 USER_NUMBER_KNOB(extent_rounds, 1, CB_EXTENT_ROUNDS_MAX)
 USER_NUMBER_KNOB(seed, 0, ~0ULL)
 
+USER_NUMBER_KNOB(until_s, 1, CB_UNTIL_S_MAX)
+USER_NUMBER_KNOB(test_delay_ns, 0, CB_TEST_DELAY_NS_MAX)
+
+/* until: per cent, with up to two decimals; kept in hundredths */
+
+static int parse_until(struct user_config *config, char *text)
+{
+	char *point = strchr(text, '.');
+	__u64 whole, cents = 0;
+	int ret;
+
+	if (point) {
+		*point++ = '\0';
+		if (!*point || strlen(point) > 2 || point[strspn(point, "0123456789")])
+			return -EINVAL;
+		cents = (point[0] - '0') * 10 + (point[1] ? point[1] - '0' : 0);
+	}
+	ret = parse_u64(text, 0, CB_UNTIL_MAX / 100, &whole);
+	if (ret)
+		return ret;
+	if (whole * 100 + cents > CB_UNTIL_MAX)
+		return -ERANGE;
+	config->until = whole * 100 + cents;
+	return 0;
+}
+
+static void show_until(FILE *to, const struct user_config *config)
+{
+	fprintf(to, "%llu.%02llu", config->until / 100, config->until % 100);
+}
+
+static void legal_until(FILE *to)
+{
+	fprintf(to, "0 for off, or per cent up to %u with two decimals at most",
+		CB_UNTIL_MAX / 100);
+}
+
 #define USER_SWITCH_KNOB(_name)						\
 static int parse_##_name(struct user_config *config, char *text)	\
 {									\
@@ -474,12 +511,15 @@ const struct user_knob user_knobs[] = {
 	USER_KNOB(warmup),
 	USER_KNOB(seed),
 	USER_KNOB(extent_rounds),
+	USER_KNOB(until),
+	USER_KNOB(until_s),
 	USER_KNOB(cpu),
 	USER_KNOB(nid),
 	USER_KNOB(cache),
 	USER_KNOB_LEGAL(drain, legal_switch),
 	USER_KNOB_LEGAL(verify, legal_switch),
 	USER_KNOB(latency),
+	USER_KNOB(test_delay_ns),
 };
 
 const unsigned int user_nr_knobs = ARRAY_SIZE(user_knobs);
@@ -497,6 +537,7 @@ void user_config_init(struct user_config *config)
 		.samples = 100,
 		.warmup = 5,
 		.extent_rounds = 10,
+		.until_s = 60,
 		.seed = 1,
 		.cpu = USER_ANY,
 		.nid = USER_ANY,

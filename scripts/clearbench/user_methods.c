@@ -65,6 +65,17 @@ static bool has_dczva(void)
 #endif
 
 /*
+ * For tests of the statistics: `legacy` with a known difference. It is added to
+ * the time that was taken, for a wait in the window would have a cost and a
+ * jitter of its own.
+ */
+static void time_test_slow(struct user_sample *s)
+{
+	user_methods[0].time(s);
+	s->ticks += s->test_delay_ticks;
+}
+
+/*
  * legacy and batched are the one primitive that the kernel would take, found
  * by user_methods_init(): the first a call a page, the second a call a batch.
  */
@@ -82,6 +93,7 @@ struct user_method user_methods[] = {
 	{ .name = "stnp", .time = time_stnp, .batched = true },
 #endif
 	{ .name = "memset", .time = time_memset, .batched = true },
+	{ .name = "test_slow", .time = time_test_slow },
 };
 
 const unsigned int user_nr_methods = ARRAY_SIZE(user_methods);

@@ -332,13 +332,19 @@ static void test_verdicts(void **state)
 	expect(PAIR("mail", RATIO("0.5", "0.4", "0.6")), "+100 %  [+66.7, +150]   0.10  12\n");
 	/* spans 1 */
 	expect(PAIR("mail", RATIO("1.001", "0.99", "1.02")), "|x| < 1.96 %");
-	/* inside the noise, or overlapping it */
+	/* inside the noise */
 	expect(PAIR("mail", RATIO("1.01", "1.005", "1.015"), FLOOR("0.98", "1.02")),
 	       "|x| < 2.04 %");
+	expect(PAIR("mail", RATIO("0.99", "0.985", "0.995"), FLOOR("0.98", "1.02")),
+	       "|x| < 2.04 %");
+	/* beyond it, and an interval that excludes no change */
 	expect(PAIR("mail", RATIO("1.01", "1.005", "1.015"), FLOOR("0.993", "1.007")),
-	       "|x| < 1.48 %");
+	       "-0.99 %  [-1.48, -0.50]");
 	expect(PAIR("mail", RATIO("0.99", "0.985", "0.995"), FLOOR("0.993", "1.007")),
-	       "|x| < 1.52 %");
+	       "+1.01 %  [+0.50, +1.52]");
+	/* beyond it, and an interval that does not */
+	expect(PAIR("mail", RATIO("1.01", "0.999", "1.021"), FLOOR("0.993", "1.007")),
+	       "|x| < 2.06 %");
 	/* no interval: no verdict */
 	expect(PAIR("mail", RATIO("1.25", "null", "null")), "-20.0 % ?");
 	/* no noise floor */

@@ -9,8 +9,8 @@ check "loads once" sh -c "! insmod $KO 2>/dev/null"
 for f in available_methods available_contexts status results histograms info; do
 	check "$f is 0400 and reads" sh -c "[ \$(stat -c %a $D/$f) = 400 ] && cat $D/$f"
 done
-for f in orders methods batches contexts samples warmup seed extent_rounds cpu nid \
-	load cache drain verify latency force_preempt unsafe run; do
+for f in orders methods batches contexts samples warmup seed extent_rounds until until_s cpu nid \
+	load cache drain verify latency force_preempt unsafe test_delay_ns run; do
 	check "$f is 0600 and reads" sh -c "[ \$(stat -c %a $D/$f) = 600 ] && [ -n \"\$(cat $D/$f)\" ]"
 done
 check "status is idle" [ "$(cat $D/status)" = idle ]
@@ -33,10 +33,12 @@ DOM="argument out of domain"
 for good in "orders 0-3,9" "orders $max" "methods mov" "batches 1,3,full,auto" "samples 10000000" \
 	"warmup 0" "seed 18446744073709551615" "extent_rounds 1000" "cpu 0" "cpu any" "nid 0" \
 	"nid any" "cache warm" "cache fresh" "cache cold" "drain 1" "drain 0" "verify 0" "verify 1" \
-	"load 0" "unsafe 1" "unsafe 0" "contexts spinlock,process"; do
+	"until 0.25" "until 100.00" "until 0.00" "until_s 86400" "until_s 60" "load 0" "unsafe 1" "unsafe 0" "contexts spinlock,process"; do
 	# shellcheck disable=SC2086
 	check "takes $good" accepted $good
 done
+check "until has two decimals" accepted until 0.5 0.50
+check "until is off again" accepted until 0 0.00
 check "a list may have blanks" accepted methods "legacy, batched" legacy,batched
 while read -r knob value error; do
 	case $error in
@@ -72,6 +74,13 @@ done <<-LIST
 	warmup 100001 ERANGE
 	extent_rounds 0 ERANGE
 	extent_rounds 1001 ERANGE
+	until 101 ERANGE
+	until 100.01 ERANGE
+	until 0.125 EINVAL
+	until 5% EINVAL
+	until . EINVAL
+	until_s 0 ERANGE
+	test_delay_ns 1000001 ERANGE
 	seed 18446744073709551616 ERANGE
 	seed 0x10 EINVAL
 	cpu 99999 ERANGE
@@ -140,6 +149,15 @@ check "no bucket is wider than 0.8 %" awk -F '\t' '
 	END { exit bad }' $D/histograms
 check "results is longer than a page and whole" sh -c "[ \$(wc -c < $D/results) -gt 4096 ]"
 
+check "a known delay is in the figures" run_with orders=2 contexts=process methods=legacy,test_slow \
+	batches=full samples=60 test_delay_ns=1000000
+check "... of test_slow" every 'c["method"] == "test_slow"' 'c["min_ns"] >= 1000000 && c["ratio"] < 0.5'
+check "... and of no other" every 'c["method"] == "legacy"' 'c["min_ns"] < 1000000'
+check "until goes on beyond samples, and stops" run_with samples=20 until=0.01 until_s=1 test_delay_ns=0
+check "... after its time, and says so" every 1 'c["n"] > 20 && c["n"] % 10 == 0 && c["note"] ~ /until: not as narrow after 1 s/'
+check "until that is reached" run_with samples=20 until=100.00 until_s=60
+check "... is not labelled" every 1 'c["n"] >= 60 && c["note"] !~ /until/'
+set_knobs until=0 until_s=60 test_delay_ns=0 contexts=process,softirq,spinlock
 check "every method, batch and cache state verifies" run_with orders=0,3,5 \
 	"methods=$(grep -v '^#' $D/available_methods | cut -f 1 | grep -vE '^(v1|contig)$' | tr '\n' ',' | sed 's/,$//')" \
 	batches=1,2,3,7,full,auto samples=4 cache=cold
