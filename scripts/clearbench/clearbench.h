@@ -46,6 +46,7 @@ extern const struct verb verb_run;
 extern const struct verb verb_show;
 extern const struct verb verb_compare;
 extern const struct verb verb_matrix;
+extern const struct verb verb_plot;
 
 /* usage.c */
 void verb_help(const struct verb *verb, FILE *to);
@@ -62,6 +63,7 @@ char *read_line(const char *path);
 int write_text(const char *path, const char *text);
 const char *file_name(const char *path);
 char *scrub(const char *text);
+unsigned int utf8_len(const char *text);
 
 /* units.c: every string fits UNIT_LEN */
 #define UNIT_LEN	16

@@ -12,6 +12,7 @@ static const struct verb *const verbs[] = {
 	&verb_show,
 	&verb_compare,
 	&verb_matrix,
+	&verb_plot,
 };
 
 static void overview(FILE *to)

@@ -212,7 +212,9 @@ void table_cell(struct table *t, const char *fmt, ...) __printf(2, 3);
 void table_span(struct table *t, const char *fmt, ...) __printf(2, 3);
 void table_print(struct table *t, FILE *to, unsigned int limit);
 void table_print_md(struct table *t, FILE *to);
+void table_print_html(struct table *t, FILE *to);
 void table_free(struct table *t);
+void put_html(FILE *to, const char *text);
 void put_csv(FILE *to, const char *text);
 void put_wrapped(FILE *to, const char *first, const char *rest, const char *text,
 		 unsigned int limit);

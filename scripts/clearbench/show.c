@@ -73,7 +73,34 @@ static void add_latency_row(struct table *t, const struct view *v, const struct 
 			   fmt_ns(buf, c->value[times[k]].num));
 }
 
-static void put_latencies(const struct view *v, FILE *to, size_t from, size_t end, bool md)
+static void put_table(struct table *t, FILE *to, enum table_form form)
+{
+	if (form == TABLE_MD)
+		table_print_md(t, to);
+	else if (form == TABLE_HTML)
+		table_print_html(t, to);
+	else
+		table_print(t, to, 0);
+	fputc('\n', to);
+}
+
+/* A headline or a paragraph over a table */
+static void put_text(FILE *to, const char *text, enum table_form form, const char *md,
+		     const char *tag)
+{
+	if (form == TABLE_HTML) {
+		fprintf(to, "<%s>", tag);
+		put_html(to, text);
+		fprintf(to, "</%s>\n", tag);
+		return;
+	}
+	put_wrapped(to, form == TABLE_MD ? md : "", "", text, 0);
+	if (form == TABLE_MD)
+		fputc('\n', to);
+}
+
+static void put_latencies(const struct view *v, FILE *to, size_t from, size_t end,
+			  enum table_form form)
 {
 	static const char *const head[] = {
 		"order", "size", "method", "batch", "clear", "irq p50", "p99", "max",
@@ -90,25 +117,25 @@ static void put_latencies(const struct view *v, FILE *to, size_t from, size_t en
 		       !isnan(CELL_NUM(v->cell[i], normal_p50_ns));
 	if (!any)
 		return;
-	put_wrapped(to, "", "",
-		    "What it does to others: delay from the expiry of a timer inside the clear to its interrupt, to a SCHED_FIFO and to a SCHED_NORMAL thread; the longest seen from the start of a clear without interrupt and without switch.",
-		    0);
-	if (md)
-		fputc('\n', to);
+	put_text(to,
+		 "What it does to others: delay from the expiry of a timer inside the clear to its interrupt, to a SCHED_FIFO and to a SCHED_NORMAL thread; the longest seen from the start of a clear without interrupt and without switch.",
+		 form, "", "p");
 	table_init(&t, "rrllrrrrrrrrrrrr");
 	for (k = 0; k < ARRAY_SIZE(head); k++)
 		table_cell(&t, "%s", head[k]);
 	for (i = from; i < end; i++)
 		if (!isnan(CELL_NUM(v->cell[i], irq_p50_ns)))
 			add_latency_row(&t, v, v->cell[i]);
-	if (md)
-		table_print_md(&t, to);
-	else
-		table_print(&t, to, 0);
-	fputc('\n', to);
+	put_table(&t, to, form);
 }
 
-static void show_groups(const struct view *v, FILE *to, bool md)
+/**
+ * show_groups() - every cell, a table for each context, cache state and model
+ * @v: result
+ * @to: where
+ * @form: plain text, Markdown or HTML
+ */
+void show_groups(const struct view *v, FILE *to, enum table_form form)
 {
 	size_t from, end, i;
 	struct table t;
@@ -118,32 +145,26 @@ static void show_groups(const struct view *v, FILE *to, bool md)
 
 		end = view_group_end(v, from);
 		title = group_title(v, from, end);
-		put_wrapped(to, md ? "### " : "", "", title, 0);
+		put_text(to, title, form, "### ", "h4");
 		free(title);
-		if (md)
-			fputc('\n', to);
 		add_head(&t);
 		for (i = from; i < end; i++)
 			add_row(&t, v, v->cell[i]);
-		if (md)
-			table_print_md(&t, to);
-		else
-			table_print(&t, to, 0);
-		fputc('\n', to);
-		put_latencies(v, to, from, end, md);
+		put_table(&t, to, form);
+		put_latencies(v, to, from, end, form);
 	}
 }
 
 static void show_table(const struct view *v, FILE *to)
 {
-	show_groups(v, to, false);
+	show_groups(v, to, TABLE_TEXT);
 	show_irq(v, to, false);
 	put_about(to, v, "", 0);
 }
 
 static void show_md(const struct view *v, FILE *to)
 {
-	show_groups(v, to, true);
+	show_groups(v, to, TABLE_MD);
 	show_irq(v, to, true);
 	put_about(to, v, "- ", 0);
 }

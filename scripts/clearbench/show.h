@@ -33,6 +33,11 @@ bool cell_is_measured(const struct cell *c);
 char *cell_remark(const struct cell *c);
 void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int limit);
 
+/* show.c */
+enum table_form { TABLE_TEXT, TABLE_MD, TABLE_HTML };
+
+void show_groups(const struct view *v, FILE *to, enum table_form form);
+
 /* show_mail.c */
 void show_mail(const struct view *v, FILE *to);
 

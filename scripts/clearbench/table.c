@@ -222,6 +222,68 @@ void table_print_md(struct table *t, FILE *to)
 	table_free(t);
 }
 
+/* Text in a page: nothing in it is markup, and all of it is UTF-8. */
+void put_html(FILE *to, const char *text)
+{
+	while (*text) {
+		unsigned int len = utf8_len(text);
+
+		if (*text == '<')
+			fputs("&lt;", to);
+		else if (*text == '>')
+			fputs("&gt;", to);
+		else if (*text == '&')
+			fputs("&amp;", to);
+		else if (*text == '"')
+			fputs("&quot;", to);
+		else if (*text == '\'')
+			fputs("&#39;", to);
+		else if (len)
+			fwrite(text, 1, len, to);
+		else
+			fputc('?', to);
+		text += len ? len : 1;
+	}
+}
+
+/**
+ * table_print_html() - print it as HTML, and empty it
+ * @t: table, whose first row is the head
+ * @to: where
+ */
+void table_print_html(struct table *t, FILE *to)
+{
+	unsigned int column = 0, columns = strlen(t->align), row = 0;
+	const char *text = t->text, *end = t->text + t->len;
+
+	fputs("<table>\n", to);
+	while (text < end) {
+		const char *tag = row ? "td" : "th";
+		char kind = *text++;
+
+		if (!column)
+			fputs("<tr>", to);
+		fprintf(to, "<%s", tag);
+		if (t->align[column] == 'l')
+			fputs(" class=\"l\"", to);
+		if (kind == KIND_SPAN) {
+			fprintf(to, " colspan=\"%u\"", columns - column);
+			column = columns - 1;
+		}
+		fputc('>', to);
+		put_html(to, text);
+		fprintf(to, "</%s>", tag);
+		if (++column == columns) {
+			fputs("</tr>\n", to);
+			column = 0;
+			row++;
+		}
+		text += strlen(text) + 1;
+	}
+	fputs("</table>\n", to);
+	table_free(t);
+}
+
 /* A field of RFC 4180, quoted only where it has to be. */
 void put_csv(FILE *to, const char *text)
 {

@@ -189,3 +189,34 @@ char *scrub(const char *text)
 	*to = '\0';
 	return out;
 }
+
+/**
+ * utf8_len() - length of the character that text begins with
+ * @text: of a file, so it may hold any bytes; not empty
+ *
+ * Return: 1 to 4; 0 for a control character and for what is no UTF-8.
+ */
+unsigned int utf8_len(const char *text)
+{
+	/* Lowest code point of each length: a longer form of it is none. */
+	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *at = (const unsigned char *)text;
+	unsigned int len, code, i;
+
+	if (*at < 0x80)
+		return *at >= ' ' && *at != 0x7f;
+	len = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+	if (*at < 0xc0 || *at > 0xf4)
+		return 0;
+	code = *at & (0x7f >> len);
+	for (i = 1; i < len; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (at[i] & 0x3f);
+	}
+	/* Not C1 controls, surrogates and what XML has no room for either */
+	if (code < least[len] || code < 0xa0 || code > 0x10ffff ||
+	    (code >= 0xd800 && code <= 0xdfff) || (code & 0xfffe) == 0xfffe)
+		return 0;
+	return len;
+}
