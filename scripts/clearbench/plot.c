@@ -122,6 +122,20 @@ static void find_baselines(struct input *in)
 	}
 }
 
+static void find_methods(struct plot *p, const struct view *v)
+{
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < v->nr && p->nr_method < MAX_SERIES; i++) {
+		for (k = 0; k < p->nr_method; k++)
+			if (!strcmp(p->method[k], CELL_TEXT(v->cell[i], method)))
+				break;
+		if (k == p->nr_method)
+			p->method[p->nr_method++] = CELL_TEXT(v->cell[i], method);
+	}
+}
+
 static int read_input(struct plot *p, const char *path)
 {
 	struct input *in = &p->in[p->nr];
@@ -135,6 +149,7 @@ static int read_input(struct plot *p, const char *path)
 	}
 	view_init(&in->v, &in->r);
 	find_baselines(in);
+	find_methods(p, &in->v);
 	for (i = 0; i < p->nr; i++)
 		same += !strcmp(file_name(p->in[i].r.path), file_name(path));
 	in->label = same > 1 ? xasprintf("%.80s (%u)", file_name(path), same) :

@@ -55,6 +55,8 @@ struct input {
  * @some_orders: not all of them
  * @contexts: words, comma separated; NULL: all
  * @methods: likewise
+ * @method: the files', in the order in which they first appear: one colour each
+ * @nr_method: how many
  */
 struct plot {
 	struct input in[MAX_INPUTS];
@@ -64,6 +66,8 @@ struct plot {
 	bool some_orders;
 	const char *contexts;
 	const char *methods;
+	const char *method[MAX_SERIES];
+	unsigned int nr_method;
 };
 
 /* One cell in a panel */
@@ -84,6 +88,7 @@ struct panel {
 	const struct spot *first;
 	unsigned int condition;		/* context and cache, by number */
 	unsigned int row, column;
+	char *base;			/* what its ratios are over; "" for nothing */
 };
 
 /**
@@ -113,7 +118,7 @@ struct series {
  * @nr_series: how many
  * @left_out: cells that found no panel or series
  * @note: what was chosen, where not everything is drawn; may be NULL
- * @baseline: of the ratios, if all have the same; may be NULL
+ * @mixed: within a panel not all ratios are over the same baseline
  * @rows: of panels
  * @columns: of panels
  */
@@ -127,7 +132,7 @@ struct chart {
 	unsigned int nr_series;
 	size_t left_out;
 	char *note;
-	char *baseline;
+	bool mixed;
 	unsigned int rows, columns;
 
 	/* private: */

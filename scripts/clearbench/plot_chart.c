@@ -507,7 +507,7 @@ static bool same_rest(const struct chart *c, const struct series *a, const struc
  * What takes the most values has the colours, the rest is in dashes and points;
  * of latencies that is what differs between kernels, where there is anything.
  */
-static void style_series(struct chart *c)
+static void style_series(struct chart *c, const struct plot *p)
 {
 	unsigned int i, k, part, best = 0, most = 0, styles = 0;
 
@@ -535,6 +535,10 @@ static void style_series(struct chart *c)
 			if (!strcmp(part_of(c, &c->series[k], best), part_of(c, s, best)))
 				break;
 		s->color = k < i ? c->series[k].color : most++;
+		/* A method has the same colour in every picture. */
+		for (k = 0; best == PART_METHOD && k < p->nr_method; k++)
+			if (!strcmp(p->method[k], part_of(c, s, best)))
+				s->color = k;
 		for (k = 0; k < i; k++)
 			if (same_rest(c, &c->series[k], s, best))
 				break;
@@ -563,24 +567,28 @@ static void place_panels(struct chart *c)
 	c->rows = row + 1;
 }
 
-/* "baseline: stosb 1", where all have the same. */
-static void find_baseline(struct chart *c)
+/* What the ratios of each panel are over: that of the largest order */
+static void find_baselines(struct chart *c)
 {
-	const struct cell *base = NULL;
-	bool more = false;
-	size_t i;
+	const struct cell *base[MAX_PANELS] = { NULL };
+	double order[MAX_PANELS];
+	unsigned int i;
+	size_t k;
 
-	for (i = 0; i < c->nr; i++) {
-		if (!c->spot[i].base)
+	for (k = 0; k < c->nr; k++) {
+		const struct spot *s = &c->spot[k];
+
+		if (!s->base)
 			continue;
-		if (base && !same_variant(base, c->spot[i].base))
-			more = true;
-		base = c->spot[i].base;
+		if (base[s->panel] && !same_variant(base[s->panel], s->base))
+			c->mixed = c->picture == PIC_GAIN;
+		if (!base[s->panel] || CELL_NUM(s->cell, order) > order[s->panel]) {
+			base[s->panel] = s->base;
+			order[s->panel] = CELL_NUM(s->cell, order);
+		}
 	}
-	if (base && more)
-		c->baseline = xstrdup("the baseline of its order (legacy, else the first)");
-	else if (base)
-		c->baseline = variant_name(base);
+	for (i = 0; i < c->nr_panels; i++)
+		c->panel[i].base = base[i] ? variant_name(base[i]) : xstrdup("");
 }
 
 /**
@@ -617,9 +625,9 @@ void chart_init(struct chart *c, const struct plot *p, enum picture picture)
 	}
 	for (i = 0; i < c->nr_series; i++)
 		name_series(c, &c->series[i]);
-	style_series(c);
+	style_series(c, p);
 	place_panels(c);
-	find_baseline(c);
+	find_baselines(c);
 	if (choice && choice->orders)
 		c->note = xstrdup("smallest, middle and largest order; --orders chooses others");
 	if (choice && choice->contexts && !p->contexts) {
@@ -641,6 +649,7 @@ void chart_free(struct chart *c)
 		free(c->series[i].label);
 	}
 	free(c->spot);
+	for (i = 0; i < c->nr_panels; i++)
+		free(c->panel[i].base);
 	free(c->note);
-	free(c->baseline);
 }

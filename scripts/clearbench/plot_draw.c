@@ -14,7 +14,7 @@
 
 #define MARGIN		14
 #define LINE		17	/* height of a line of text */
-#define CHAR		6.6	/* width of a character, on the safe side */
+#define CHAR		7.0	/* width of a character, on the safe side */
 #define HEAD_LINES	12	/* at most; what is left out is said */
 
 #define DARK		"#222222"
@@ -48,7 +48,7 @@ const char *const picture_captions[NR_PICTURES] = {
 	[PIC_GBPS] = "10^9 bytes a second from the median time, higher is faster; bars reach down to what the p90 gives.",
 	[PIC_GAIN] = "Baseline's time over the variant's, by pairs, above 1 is faster; bars: 95 % interval; grey: noise floor; filled: a difference beyond both.",
 	[PIC_BATCH] = "Baseline's time over the variant's, by pages a call; grey: noise floor; ring: the knee, the smallest batch within the noise floor of the best.",
-	[PIC_LATENCY] = "Delay from the expiry of a timer inside the clear; filled: p50, tick: p99, hollow: longest; grey dash: the clear itself, p50.",
+	[PIC_LATENCY] = "Delay from the expiry of a timer inside the clear to the interrupt, to a SCHED_FIFO and to a SCHED_NORMAL thread; filled: p50, tick: p99, hollow: longest; grey dash: the clear itself, p50.",
 };
 
 /**
@@ -95,7 +95,7 @@ static unsigned int series_style(const struct series *s)
 static unsigned int put_lines(struct canvas *cv, double y, unsigned int size, const char *color,
 			      const char *text)
 {
-	unsigned int limit = (PLOT_WIDTH - 2 * MARGIN) / (size * 0.555), lines = 0;
+	unsigned int limit = (PLOT_WIDTH - 2 * MARGIN) / (size * 0.66), lines = 0;
 
 	while (*text) {
 		size_t len = strlen(text), cut = len;
@@ -161,10 +161,10 @@ static char *describe(const struct input *in)
 	const char *preempt = env_get(in->r.environment, "preempt");
 	const char *llc = env_get(in->r.environment, "llc_size");
 
-	text = xasprintf("%.60s%s%.20s, kernel %.60s%s%.20s, n %s, clock %.30s%s%s",
-			 known(in, "cpu_model"), llc ? ", LLC " : "", llc ? llc : "", in->kernel,
-			 preempt ? ", preempt " : "", preempt ? preempt : "", n, clock,
-			 *in->marks ? ". " : "", in->marks);
+	text = xasprintf("%s%s%.60s%s%.20s, kernel %.60s%s%.20s, n %s, clock %.30s",
+			 in->marks, *in->marks ? "; " : "", known(in, "cpu_model"),
+			 llc ? ", LLC " : "", llc ? llc : "", in->kernel,
+			 preempt ? ", preempt " : "", preempt ? preempt : "", n, clock);
 	free(clock);
 	free(n);
 	return text;
@@ -232,7 +232,7 @@ static double put_head(struct canvas *cv, const struct plot *p, double y)
 
 static double panel_height(const struct chart *c)
 {
-	return c->columns == 1 ? 320 : c->columns == 2 ? 270 : 235;
+	return c->columns == 1 ? 320 : c->columns == 2 ? 275 : 240;
 }
 
 static double panel_width(const struct chart *c)
@@ -268,8 +268,8 @@ static char *notes_of(const struct chart *c)
 {
 	char *text = xstrdup(""), *more;
 
-	if (c->baseline && (c->picture == PIC_GAIN || c->picture == PIC_BATCH)) {
-		more = xasprintf("Baseline: %s. ", c->baseline);
+	if (c->mixed) {
+		more = xstrdup("At some orders the baseline is another, since the named one was not run there. ");
 		free(text);
 		text = more;
 	}
@@ -440,7 +440,7 @@ static struct frame frame_of(const struct chart *c, unsigned int row, unsigned i
 
 	f.left = MARGIN + column * panel_width(c) + 50;
 	f.right = MARGIN + (column + 1) * panel_width(c) - 14;
-	f.top = y + row * panel_height(c) + 30;
+	f.top = y + row * panel_height(c) + 34;
 	f.bottom = y + (row + 1) * panel_height(c) - 40;
 	return f;
 }
@@ -459,7 +459,7 @@ static void put_panel_text(struct canvas *cv, const struct frame *f, const char 
 {
 	char *text = xasprintf("%.*s", (int)((f->right - f->left + 44) / 6.1), title);
 
-	put_label(cv, f->left - 44, f->top - 13, 12, DARK, "left", text);
+	put_label(cv, f->left - 44, f->top - 16, 12, DARK, "left", text);
 	put_label(cv, (f->left + f->right) / 2, f->bottom + 31, 11, GREY, "center", axis);
 	free(text);
 }
@@ -478,15 +478,14 @@ static const struct spot *spots_of(const struct chart *c, unsigned int panel, si
 	return c->spot + from;
 }
 
-static char *panel_title(const struct plot *p, const struct chart *c, const struct panel *panel)
+static char *panel_title(const struct plot *p, const struct panel *panel)
 {
 	char size[UNIT_LEN];
 
 	if (panel->order < 0)
-		return xasprintf("%s, cache %s", panel->context, panel->cache);
-	/* The condition stands over the first of its panels only where it has to. */
-	return xasprintf("%s (order %.0f), %s, %s%s", size_text(size, p, panel->order),
-			 panel->order, panel->context, panel->cache, c->columns == 1 ? " cache" : "");
+		return xasprintf("%s, %s", panel->context, panel->cache);
+	return xasprintf("%s (order %.0f), %s, %s", size_text(size, p, panel->order),
+			 panel->order, panel->context, panel->cache);
 }
 
 struct range {
@@ -614,7 +613,7 @@ static void draw_distribution(const struct canvas *cv, const struct plot *p,
 	fputs("set logscale xy\n", cv->gp);
 	put_range(cv->gp, 'x', &time);
 	put_range(cv->gp, 'y', &share);
-	put_time_tics(cv->gp, 'x', time.lo, time.hi, (f->right - f->left) / 55);
+	put_time_tics(cv->gp, 'x', time.lo, time.hi, (f->right - f->left) / 65);
 	begin_tics(cv->gp, 'y');
 	for (decade = 0; pow(10, -(double)decade) >= share.lo; decade++)
 		fprintf(cv->gp, "%s'%g %%%%' %.9g", decade ? ", " : "", pow(10, 2 - (double)decade),
@@ -725,9 +724,9 @@ static void draw_gbps(const struct canvas *cv, const struct plot *p, const struc
 			fprintf(cl.gp, "%.4f %.6g %.6g\n", s[i].x + dodge(c, s[from].series, 0.3),
 				value, isnan(low) ? value : fmin(low, value));
 		}
-		block_end(&cl, "using 1:2:3:2 with yerrorbars pt -1 lw 0.8 lc rgb '%s'",
+		block_end(&cl, "using 1:3:(0):($2-$3) with vectors nohead lw 0.9 lc rgb '%s'",
 			  series_color(series));
-		fprintf(cl.to, ", $d%u with linespoints pt %u ps 0.45 lw 1.4 dt %s lc rgb '%s' notitle",
+		fprintf(cl.to, ", $d%u with linespoints pt %u ps 0.55 lw 1.4 dt %s lc rgb '%s' notitle",
 			cl.nr - 1, styles[style].full, styles[style].dash, series_color(series));
 	}
 	y.hi = y.hi > 0 ? y.hi * 1.08 : 1;
@@ -773,8 +772,12 @@ static int compare_x(const void *va, const void *vb)
 	return (a->x > b->x) - (a->x < b->x);
 }
 
-/* Of each place the widest noise floor, half a step to either side */
-static void put_floor(struct clauses *cl, const struct spot *s, size_t nr, struct range *y)
+/*
+ * Of each place the widest noise floor, half a step to either side. Where the
+ * whole panel is of one order, and so of one floor, @x is that of the panel.
+ */
+static void put_floor(struct clauses *cl, const struct spot *s, size_t nr,
+		      const struct range *x, struct range *y)
 {
 	struct spot *by_x = xrealloc(NULL, nr * sizeof(*by_x));
 	size_t i, k;
@@ -785,7 +788,7 @@ static void put_floor(struct clauses *cl, const struct spot *s, size_t nr, struc
 	for (i = 0; i < nr; i = k) {
 		struct range all = { INFINITY, 0 }, one;
 
-		for (k = i; k < nr && by_x[k].x == by_x[i].x; k++) {
+		for (k = i; k < nr && (x || by_x[k].x == by_x[i].x); k++) {
 			if (floor_of(&by_x[k], &one)) {
 				widen(&all, one.lo);
 				widen(&all, one.hi);
@@ -795,8 +798,8 @@ static void put_floor(struct clauses *cl, const struct spot *s, size_t nr, struc
 			continue;
 		widen(y, all.lo);
 		widen(y, all.hi);
-		fprintf(cl->gp, "%.4f 1 %.4f %.4f %.6g %.6g\n", by_x[i].x, by_x[i].x - 0.5,
-			by_x[i].x + 0.5, all.lo, all.hi);
+		fprintf(cl->gp, "%.4f 1 %.4f %.4f %.6g %.6g\n", by_x[i].x,
+			x ? x->lo : by_x[i].x - 0.5, x ? x->hi : by_x[i].x + 0.5, all.lo, all.hi);
 	}
 	fputs("-9 1 -9 -9 1 1\n", cl->gp);	/* out of sight, for no block is empty */
 	block_end(cl, "using 1:2:3:4:5:6 with boxxyerror fs solid 1 noborder lc rgb '#dcdcdc'");
@@ -823,11 +826,16 @@ static void put_gains(struct clauses *cl, const struct chart *c, const struct sp
 			gain, known ? lo : gain, known ? hi : gain,
 			is_difference(&s[i]) ? gain : -1);
 	}
-	block_end(cl, "using 1:2:3:4 with yerrorbars pt -1 lw 0.9 lc rgb '%s'",
+	block_end(cl, "using 1:3:(0):($4-$3) with vectors nohead lw 1 lc rgb '%s'",
 		  series_color(series));
-	fprintf(cl->to, ", $d%u using 1:2 with linespoints pt %u ps 0.5 lw 1.2 dt %s lc rgb '%s' notitle",
-		cl->nr - 1, styles[style].hollow, styles[style].dash, series_color(series));
-	fprintf(cl->to, ", $d%u using 1:($5 > 0 ? $5 : NaN) with points pt %u ps 0.5 lc rgb '%s' notitle",
+	fprintf(cl->to, ", $d%u using 1:2 with lines lw 1.2 dt %s lc rgb '%s' notitle",
+		cl->nr - 1, styles[style].dash, series_color(series));
+	/* Hollow also where a bar goes through it */
+	fprintf(cl->to, ", $d%u using 1:($5 > 0 ? NaN : $2) with points pt %u ps 0.65 lc rgb '#ffffff' notitle",
+		cl->nr - 1, styles[style].full);
+	fprintf(cl->to, ", $d%u using 1:($5 > 0 ? NaN : $2) with points pt %u ps 0.65 lc rgb '%s' notitle",
+		cl->nr - 1, styles[style].hollow, series_color(series));
+	fprintf(cl->to, ", $d%u using 1:($5 > 0 ? $5 : NaN) with points pt %u ps 0.65 lc rgb '%s' notitle",
 		cl->nr - 1, styles[style].full, series_color(series));
 }
 
@@ -854,7 +862,7 @@ static void draw_gain(const struct canvas *cv, const struct plot *p, const struc
 
 	s = spots_of(c, panel, &nr);
 	clauses_begin(&cl, cv->gp);
-	put_floor(&cl, s, nr, &y);
+	put_floor(&cl, s, nr, NULL, &y);
 	for (from = 0; from < nr; from = to) {
 		to = series_end(s, nr, from);
 		put_gains(&cl, c, s + from, to - from, &y);
@@ -885,7 +893,7 @@ static const struct spot *find_knee(const struct spot *s, size_t nr)
 static void draw_batch(const struct canvas *cv, const struct plot *p, const struct chart *c,
 		       unsigned int panel, const struct frame *f)
 {
-	struct range y = { 1, 1 }, x = { 0, 0 };
+	struct range y = { 1, 1 }, x = { 0, 0 }, axis;
 	bool full = false, automatic = false, first = true;
 	const struct spot *in_file, *knee;
 	unsigned int power, knees = 0;
@@ -908,7 +916,8 @@ static void draw_batch(const struct canvas *cv, const struct plot *p, const stru
 	for (i = 0; i < nr; i++)
 		if (s[i].x >= BATCH_FULL)
 			s[i].x = ceil(x.hi) + (s[i].x == BATCH_AUTO && full ? 2 : 1);
-	put_floor(&cl, s, nr, &y);
+	axis = (struct range){ -0.6, ceil(x.hi) + full + automatic + 0.6 };
+	put_floor(&cl, s, nr, &axis, &y);
 	for (from = 0; from < nr; from = to) {
 		to = series_end(s, nr, from);
 		put_gains(&cl, c, s + from, to - from, &y);
@@ -938,8 +947,7 @@ static void draw_batch(const struct canvas *cv, const struct plot *p, const stru
 	if (automatic)
 		fprintf(cv->gp, ", 'auto' %g", ceil(x.hi) + (full ? 2 : 1));
 	fputs(")\n", cv->gp);
-	x = (struct range){ -0.6, ceil(x.hi) + full + automatic + 0.6 };
-	put_range(cv->gp, 'x', &x);
+	put_range(cv->gp, 'x', &axis);
 	put_gain_axis(cv, &y);
 	clauses_end(&cl);
 	free(s);
@@ -951,8 +959,8 @@ static const struct {
 	enum cb_column p50, p99, max;
 } kinds[NR_KINDS] = {
 	{ "interrupt", CB_COL_irq_p50_ns, CB_COL_irq_p99_ns, CB_COL_irq_max_ns },
-	{ "SCHED_FIFO", CB_COL_fifo_p50_ns, CB_COL_fifo_p99_ns, CB_COL_fifo_max_ns },
-	{ "SCHED_NORMAL", CB_COL_normal_p50_ns, CB_COL_normal_p99_ns, CB_COL_normal_max_ns },
+	{ "FIFO", CB_COL_fifo_p50_ns, CB_COL_fifo_p99_ns, CB_COL_fifo_max_ns },
+	{ "NORMAL", CB_COL_normal_p50_ns, CB_COL_normal_p99_ns, CB_COL_normal_max_ns },
 };
 
 /* The three kinds side by side, and so on one scale */
@@ -1004,14 +1012,15 @@ static void draw_delay(const struct canvas *cv, const struct plot *p, const stru
 		}
 		if (!points)
 			fputs("-9 1 1 1 1\n", cl.gp);
-		block_end(&cl, "using 1:5:(0.02):(0) with xerrorbars pt -1 lw 2 lc rgb '#aaaaaa'");
+		block_end(&cl, "using ($1-%.4f):5:(%.4f):(0) with vectors nohead lw 3 lc rgb '#bbbbbb'",
+			  0.42 / c->nr_series, 0.84 / c->nr_series);
 		fprintf(cl.to, ", $d%u using 1:2:(0):($4-$2) with vectors nohead lw 1.2 lc rgb '%s' notitle",
 			cl.nr - 1, series_color(series));
 		fprintf(cl.to, ", $d%u using 1:2 with points pt %u ps 0.6 lc rgb '%s' notitle",
 			cl.nr - 1, styles[style].full, series_color(series));
-		fprintf(cl.to, ", $d%u using 1:3:(0.018) with xerrorbars pt -1 lw 2.2 lc rgb '%s' notitle",
+		fprintf(cl.to, ", $d%u using ($1-0.02):3:(0.04):(0) with vectors nohead lw 2.2 lc rgb '%s' notitle",
 			cl.nr - 1, series_color(series));
-		fprintf(cl.to, ", $d%u using 1:4 with points pt %u ps 0.5 lc rgb '%s' notitle",
+		fprintf(cl.to, ", $d%u using 1:4 with points pt %u ps 0.65 lc rgb '%s' notitle",
 			cl.nr - 1, styles[style].hollow, series_color(series));
 	}
 	fputs("set logscale y\n", cv->gp);
@@ -1031,23 +1040,23 @@ static void put_panel_texts(struct canvas *cv, const struct plot *p, const struc
 		[PIC_GAIN] = "size of the extent", [PIC_BATCH] = "pages a call",
 		[PIC_LATENCY] = "size of the extent",
 	};
-	static const char *const units[NR_PICTURES] = {
-		[PIC_GBPS] = "GB/s: ", [PIC_GAIN] = "gain: ", [PIC_BATCH] = "gain: ",
-	};
 	unsigned int i, kind;
 
 	for (i = 0; i < c->nr_panels; i++) {
 		const struct panel *panel = &c->panel[i];
-		char *title = panel_title(p, c, panel), *text;
+		char *title = panel_title(p, panel), *text;
 		struct frame f;
 
 		for (kind = 0; kind < (c->picture == PIC_LATENCY ? NR_KINDS : 1); kind++) {
 			f = frame_of(c, panel->row, panel->column + kind, y);
 			if (c->picture == PIC_LATENCY)
 				text = xasprintf("%s: %s", kinds[kind].title, title);
+			else if (c->picture == PIC_GBPS)
+				text = xasprintf("GB/s: %s", title);
+			else if (c->picture == PIC_GAIN && *panel->base)
+				text = xasprintf("over %s: %s", panel->base, title);
 			else
-				text = xasprintf("%s%s", units[c->picture] ? units[c->picture] : "",
-						 title);
+				text = xstrdup(title);
 			put_panel_text(cv, &f, text, axes[c->picture]);
 			free(text);
 		}
@@ -1131,9 +1140,8 @@ char *draw_script(const struct plot *p, const struct chart *chart, unsigned int 
 	fprintf(cv.gp, "set xrange [0:%u]\nset yrange [%u:0]\n", PLOT_WIDTH, cv.height);
 	put_texts(&cv, p, chart, nr, y);
 	fputs("plot -1 notitle\nunset label\nunset arrow\n", cv.gp);
-	fprintf(cv.gp, "set border 3 lw 0.8 lc rgb '%s'\nset grid back lt 1 lw 0.5 lc rgb '#e4e4e4'\n",
+	fprintf(cv.gp, "set border 3 lw 0.8 lc rgb '%s'\nset grid back lt 1 lw 0.8 lc rgb '#e4e4e4'\n",
 		GREY);
-	fputs("set errorbars 0.4\n", cv.gp);
 	for (i = 0; i < nr; i++)
 		draw_panels(&cv, p, &chart[i], y[i]);
 	fputs("unset multiplot\n", cv.gp);

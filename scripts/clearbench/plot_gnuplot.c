@@ -2,6 +2,7 @@
 /*
  * gnuplot as a child, and the SVG that it gives.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -172,6 +173,49 @@ static size_t empty_group(const char *at)
 	return close + 1 + strlen(end) - at;
 }
 
+/*
+ * gnuplot closes a group and opens the same again for every tic. Return: what to
+ * leave out between the two, @open being the tag of the group that is open; 0:
+ * the next is another.
+ */
+static size_t same_group_again(const char *at, const char *open)
+{
+	const char *next = at;
+	size_t len;
+
+	if (!open || strncmp(at, "</g>\n", 5))
+		return 0;
+	for (next += 5; (len = empty_group(next)); next += len)
+		;
+	len = strchrnul(open, '>') + 1 - open;
+	return strncmp(next, open, len) ? 0 : next + len - at;
+}
+
+/*
+ * What gnuplot writes at length, within a tag: two digits behind the point, the
+ * default ends of lines, colours as three numbers. Return: what was used up.
+ */
+static size_t put_shorter(FILE *to, const char *at)
+{
+	static const char ends[] = " stroke-linecap=\"butt\" stroke-linejoin=\"miter\"";
+	unsigned int r, g, b;
+	int len = 0;
+
+	if (*at == '.' && isdigit((unsigned char)at[1]) && isdigit((unsigned char)at[2]) &&
+	    !isdigit((unsigned char)at[3])) {
+		if (at[1] != '0')
+			fprintf(to, ".%c", at[1]);
+		return 3;
+	}
+	if (*at == ' ' && !strncmp(at, ends, strlen(ends)))
+		return strlen(ends);
+	if (*at == 'r' && sscanf(at, "rgb(%3u,%3u,%3u)%n", &r, &g, &b, &len) == 3 && len) {
+		fprintf(to, "#%02x%02x%02x", r & 0xff, g & 0xff, b & 0xff);
+		return len;
+	}
+	return 0;
+}
+
 /**
  * put_svg() - pass on a picture
  * @to: where
@@ -186,7 +230,7 @@ void put_svg(FILE *to, const char *svg, const char *title, const char *prefix)
 {
 	static const char *const ids[] = { " id='", " id=\"", "href='#", "url(#" };
 	bool in_tag = false, titled = false;
-	const char *at = svg;
+	const char *at = svg, *open = NULL;
 	unsigned int i;
 	size_t len;
 
@@ -210,10 +254,22 @@ void put_svg(FILE *to, const char *svg, const char *title, const char *prefix)
 			at += len;
 			continue;
 		}
+		len = at > svg && at[-1] != '\t' ? same_group_again(at, open) : 0;
+		if (len) {
+			at += len;
+			continue;
+		}
+		if (!strncmp(at, "<g fill=\"none\"", 14))
+			open = at;
 		if (*at == '<')
 			in_tag = true;
 		else if (*at == '>')
 			in_tag = false;
+		len = in_tag ? put_shorter(to, at) : 0;
+		if (len) {
+			at += len;
+			continue;
+		}
 		for (i = 0; prefix && in_tag && i < ARRAY_SIZE(ids); i++) {
 			len = strlen(ids[i]);
 			if (!strncmp(at, ids[i], len)) {

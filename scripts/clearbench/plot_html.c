@@ -204,11 +204,10 @@ void put_page(FILE *to, const struct plot *p, const struct chart *chart,
 	put_marks(to, p);
 	fputs("<h2>Pictures</h2>\n", to);
 	for (i = 0; i < nr; i++) {
-		char *prefix = xasprintf("p%u-", i);
+		const char prefix[] = { 'a' + i, '\0' };
 
 		put_svg(to, svg[i], picture_titles[chart[i].picture], prefix);
 		put_element(to, "<p>", reading[chart[i].picture], "</p>\n");
-		free(prefix);
 	}
 	fputs("<h2>Environment, marks, distortions</h2>\n", to);
 	for (i = 0; i < p->nr; i++)
