@@ -328,7 +328,7 @@ static double put_section_foot(struct canvas *cv, const struct chart *c, double 
 {
 	char *notes = notes_of(c);
 
-	y += put_lines(cv, y + 10, 11, GREY, notes) * LINE + 12;
+	y += put_lines(cv, y + 13, 11, GREY, notes) * LINE + 14;
 	free(notes);
 	return y;
 }

@@ -84,61 +84,125 @@ static void put_row(struct table *t, const struct view *v, const struct cell *be
 	table_cell(t, "%s", fmt_count(a, CELL_NUM(after, n)));
 }
 
-/* A comparison that a table is made of */
-struct pair {
+/*
+ * A cell that is compared, or that is alone in its order and so stands in every
+ * table of its variant: @before is NULL then. At small orders a batch may be
+ * left out, since the whole extent says the same, so the baseline is that of the
+ * cell's own order.
+ */
+struct entry {
 	const struct cell *before;
 	const struct cell *after;
+	size_t at;
 };
 
-/*
- * The comparison that the cell @at is the later half of; false for a baseline.
- * At small orders a batch may be left out, since the whole extent says the
- * same, so the baseline is that of the cell's own order.
- */
-static bool pair_of(const struct view *v, size_t from, size_t at, struct pair *pair)
-{
-	size_t start = at;
+/* A table: what is compared with the same in one way, and who is alone */
+struct pairs {
+	const struct entry *pair;
+	size_t nr;
+	const struct entry *alone;
+	size_t nr_alone;
+};
 
-	while (start > from &&
-	       CELL_NUM(v->cell[start - 1], order) == CELL_NUM(v->cell[at], order))
-		start--;
-	pair->before = view_baseline(v, start, view_order_end(v, start));
-	pair->after = v->cell[at];
-	return pair->before != pair->after;
+static int compare_variants(const struct cell *a, const struct cell *b)
+{
+	int order;
+
+	if (!a || !b)
+		return !!a - !!b;
+	order = strcmp(CELL_TEXT(a, method), CELL_TEXT(b, method));
+	return order ? order : strcmp(or_dash(CELL_TEXT(a, batch)), or_dash(CELL_TEXT(b, batch)));
 }
 
-static bool same_pair(const struct pair *a, const struct pair *b)
+static int compare_entries(const void *va, const void *vb)
 {
-	return same_variant(a->before, b->before) && same_variant(a->after, b->after);
+	const struct entry *a = va, *b = vb;
+	int order = compare_variants(a->after, b->after);
+
+	if (!order)
+		order = compare_variants(a->before, b->before);
+	return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Does the cell @at belong into the table of @pair? */
-static bool in_table(const struct view *v, size_t from, size_t at, const struct pair *pair)
+/* As they first appear */
+static int compare_tables(const void *va, const void *vb)
 {
-	struct pair own;
+	const struct pairs *a = va, *b = vb;
 
-	if (!same_variant(v->cell[at], pair->after))
-		return false;
-	if (pair_of(v, from, at, &own))
-		return same_pair(&own, pair);
-	/* A baseline that nothing is compared with has no table of its own. */
-	return (at == from || CELL_NUM(v->cell[at - 1], order) != CELL_NUM(v->cell[at], order)) &&
-	       view_order_end(v, at) == at + 1;
+	return (a->pair->at > b->pair->at) - (a->pair->at < b->pair->at);
 }
 
-/* Everything compared with the same in one way: a table. */
-static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
-		     const struct pair *pair)
+/* The entries of a group, sorted: those of a table stand together. */
+static size_t find_entries(const struct view *v, size_t from, size_t end, struct entry *entry)
 {
-	char *title = group_title(v, from, end), *line;
-	char *a = variant_name(pair->before), *b = variant_name(pair->after);
+	size_t start, stop, i, nr = 0;
+
+	for (start = from; start < end; start = stop) {
+		const struct cell *before;
+
+		stop = view_order_end(v, start);
+		before = view_baseline(v, start, stop);
+		for (i = start; i < stop; i++) {
+			if (v->cell[i] != before)
+				entry[nr++] = (struct entry){ before, v->cell[i], i };
+			else if (stop == start + 1)
+				entry[nr++] = (struct entry){ NULL, v->cell[i], i };
+		}
+	}
+	qsort(entry, nr, sizeof(*entry), compare_entries);
+	return nr;
+}
+
+static size_t find_tables(const struct entry *entry, size_t nr, struct pairs *table)
+{
+	size_t i, k, tables = 0;
+	struct pairs own = { 0 };
+
+	for (i = 0; i < nr; i = k) {
+		/* Who is alone comes before those that are not. */
+		if (!i || compare_variants(entry[i - 1].after, entry[i].after))
+			own.nr_alone = 0;
+		for (k = i; k < nr; k++)
+			if (compare_variants(entry[k].after, entry[i].after) ||
+			    compare_variants(entry[k].before, entry[i].before))
+				break;
+		if (entry[i].before) {
+			own.pair = &entry[i];
+			own.nr = k - i;
+			table[tables++] = own;
+		} else {
+			own.alone = &entry[i];
+			own.nr_alone = k - i;
+		}
+	}
+	qsort(table, tables, sizeof(*table), compare_tables);
+	return tables;
+}
+
+/* The next of a table's entries in the order of the cells; NULL: no more */
+static const struct entry *next_entry(struct pairs *left)
+{
+	if (left->nr_alone && (!left->nr || left->alone->at < left->pair->at)) {
+		left->nr_alone--;
+		return left->alone++;
+	}
+	if (!left->nr)
+		return NULL;
+	left->nr--;
+	return left->pair++;
+}
+
+static void put_table(const struct view *v, FILE *to, const char *title,
+		      const struct pairs *table)
+{
+	char *a = variant_name(table->pair->before), *b = variant_name(table->pair->after), *line;
 	const char *const head[] = {
 		"order", "size", "Before", "After", "Change", "95 % interval", "noise", "n"
 	};
-	struct pair own;
+	const struct entry *e;
+	struct pairs left;
 	struct table t;
 	unsigned int k;
-	size_t i;
 
 	line = xasprintf("%s: %s -> %s", title, a, b);
 	put_wrapped(to, "", "  ", line, MAIL_COLUMNS);
@@ -146,60 +210,38 @@ static void put_pair(const struct view *v, FILE *to, size_t from, size_t end,
 	table_init(&t, "rrrrrrrr");
 	for (k = 0; k < ARRAY_SIZE(head); k++)
 		table_cell(&t, "%s", head[k]);
-	for (i = from; i < end; i++) {
-		if (!in_table(v, from, i, pair))
-			continue;
-		pair_of(v, from, i, &own);
-		put_row(&t, v, own.before, own.after);
-	}
+	for (left = *table; (e = next_entry(&left));)
+		put_row(&t, v, e->before ? e->before : e->after, e->after);
 	table_print(&t, to, MAIL_COLUMNS);
 	/* What has figures and a remark as well */
-	for (i = from; i < end; i++) {
-		char *remark;
+	for (left = *table; (e = next_entry(&left));) {
+		char *remark = cell_is_measured(e->after) ? cell_remark(e->after) : NULL;
 
-		if (!cell_is_measured(v->cell[i]) || !in_table(v, from, i, pair))
-			continue;
-		remark = cell_remark(v->cell[i]);
 		if (remark) {
-			line = xasprintf("order %.0f: %s", CELL_NUM(v->cell[i], order), remark);
+			line = xasprintf("order %.0f: %s", CELL_NUM(e->after, order), remark);
 			put_wrapped(to, "  ", "    ", line, MAIL_COLUMNS);
 			free(line);
 		}
 		free(remark);
 	}
 	fputc('\n', to);
-	free(title);
 	free(a);
 	free(b);
 }
 
-/* Is @pair, which the cell @at makes, seen for the first time in the group? */
-static bool first_of_pair(const struct view *v, size_t from, size_t at, const struct pair *pair)
-{
-	struct pair other;
-	size_t i;
-
-	for (i = from; i < at; i++)
-		if (pair_of(v, from, i, &other) && same_pair(&other, pair))
-			return false;
-	return true;
-}
-
 static void put_group(const struct view *v, FILE *to, size_t from, size_t end)
 {
-	const struct cell *before = view_baseline(v, from, view_order_end(v, from));
-	struct pair pair;
-	bool alone = true;
-	size_t i;
+	struct entry *entry = xrealloc(NULL, (end - from) * sizeof(*entry));
+	struct pairs *table = xrealloc(NULL, (end - from) * sizeof(*table));
+	char *title = group_title(v, from, end);
+	size_t nr, i;
 
-	for (i = from; i < end; i++) {
-		if (!pair_of(v, from, i, &pair) || !first_of_pair(v, from, i, &pair))
-			continue;
-		put_pair(v, to, from, end, &pair);
-		alone = false;
-	}
-	if (alone) {
-		char *title = group_title(v, from, end), *name = variant_name(before), *line;
+	nr = find_tables(entry, find_entries(v, from, end, entry), table);
+	for (i = 0; i < nr; i++)
+		put_table(v, to, title, &table[i]);
+	if (!nr) {
+		const struct cell *only = view_baseline(v, from, view_order_end(v, from));
+		char *name = variant_name(only), *line;
 
 		line = xasprintf("%s: %s only, nothing to compare it with; see --format table",
 				 title, name);
@@ -207,8 +249,10 @@ static void put_group(const struct view *v, FILE *to, size_t from, size_t end)
 		fputc('\n', to);
 		free(line);
 		free(name);
-		free(title);
 	}
+	free(title);
+	free(table);
+	free(entry);
 }
 
 void show_mail(const struct view *v, FILE *to)
