@@ -133,7 +133,6 @@ for line in open(sys.argv[1]):
         o["cache"] = "\x01\x1b[31m" + evil
     print(json.dumps(o), file=out)
 EOF
-printf '%s' "'" > "$work/quote"
 mkdir "$work/evil"
 program=$PWD/build/clearbench
 check "a hostile file as a page" sh -c "cd '$work/evil' && '$program' plot ../evil.jsonl -o e.html"

@@ -244,7 +244,7 @@ static int write_image(const struct plot *p, const struct chart *chart, unsigned
 
 	script = draw_script(p, chart, nr, png ? "pngcairo font 'sans,9' background '#ffffff'" :
 			     SVG_TERMINAL " background '#ffffff'", &script_len);
-	image = gnuplot(script, script_len, &len);
+	image = run_gnuplot(script, script_len, &len);
 	free(script);
 	if (image && png) {
 		status = replace(path, image, len);
@@ -272,7 +272,7 @@ static int write_page(const struct plot *p, const struct chart *chart, unsigned 
 
 	for (i = 0; i < nr && !status; i++) {
 		script = draw_script(p, &chart[i], 1, SVG_TERMINAL, &len);
-		svg[i] = gnuplot(script, len, &len);
+		svg[i] = run_gnuplot(script, len, &len);
 		if (!svg[i])
 			status = CB_FAILED;
 		free(script);
@@ -289,7 +289,7 @@ static int write_page(const struct plot *p, const struct chart *chart, unsigned 
 	return status;
 }
 
-static int draw(const struct plot *p, const char *path)
+static int draw_all(const struct plot *p, const char *path)
 {
 	struct chart *chart = xrealloc(NULL, NR_PICTURES * sizeof(*chart));
 	unsigned int picture, nr = 0, i;
@@ -386,7 +386,8 @@ static int parse(struct plot *p, int argc, char **argv, const char **out,
 		if (value) {
 			p->some_orders = true;
 			if (list_parse(&p->orders, value))
-				return usage_error(&verb_plot, "'%s' is no list of orders: 0,9 or 0-10", value);
+				return usage_error(&verb_plot,
+						   "'%s' is no list of orders: 0,9 or 0-10", value);
 			continue;
 		}
 		value = option(argc, argv, &i, "--contexts");
@@ -400,7 +401,8 @@ static int parse(struct plot *p, int argc, char **argv, const char **out,
 			continue;
 		}
 		if (*argv[i] == '-')
-			return usage_error(&verb_plot, "'%s' is no option, or lacks its value", argv[i]);
+			return usage_error(&verb_plot, "'%s' is no option, or lacks its value",
+					   argv[i]);
 		if (*nr == MAX_INPUTS)
 			return usage_error(&verb_plot, "more than %u files", MAX_INPUTS);
 		path[(*nr)++] = argv[i];
@@ -432,7 +434,7 @@ static int plot_main(int argc, char **argv)
 			status = ret;
 	}
 	if (status != CB_USAGE) {
-		ret = draw(p, out);
+		ret = draw_all(p, out);
 		if (ret)
 			status = ret;
 	}

@@ -157,7 +157,7 @@ char *draw_script(const struct plot *p, const struct chart *chart, unsigned int 
 
 /* plot_gnuplot.c */
 void gp_string(FILE *to, const char *text);
-char *gnuplot(const char *script, size_t len, size_t *out_len);
+char *run_gnuplot(const char *script, size_t len, size_t *out_len);
 void put_svg(FILE *to, const char *svg, const char *title, const char *prefix);
 
 /* plot_html.c */

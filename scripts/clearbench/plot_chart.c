@@ -228,6 +228,7 @@ struct row {
  * @row: conditions
  * @nr: how many
  * @contexts: more than one was there
+ * @orders: not all of them were chosen
  */
 struct choice {
 	struct row row[MAX_PANELS];
@@ -270,10 +271,10 @@ static bool in_sweep(const struct input *in, size_t at)
 	return nr == 3;
 }
 
-/* Call @fn for each measured cell that is wanted and has data for the picture. */
-static void for_each_spot(const struct plot *p, enum picture picture,
-			  void (*fn)(void *arg, const struct input *in, struct spot *s),
-			  void *arg)
+typedef void (*spot_fn)(void *arg, struct spot *s);
+
+/* Call @fn for each measured cell that is wanted and has data to be drawn. */
+static void for_each_spot(const struct plot *p, enum picture which, spot_fn fn, void *arg)
 {
 	unsigned int i;
 	size_t k;
@@ -287,21 +288,20 @@ static void for_each_spot(const struct plot *p, enum picture picture,
 			};
 
 			if (!cell_is_measured(s.cell) || !wanted(p, s.cell) ||
-			    !has_data(picture, &s))
+			    !has_data(which, &s))
 				continue;
-			if (picture == PIC_BATCH && !in_sweep(in, k))
+			if (which == PIC_BATCH && !in_sweep(in, k))
 				continue;
-			fn(arg, in, &s);
+			fn(arg, &s);
 		}
 	}
 }
 
-static void note_order(void *arg, const struct input *in, struct spot *s)
+static void note_order(void *arg, struct spot *s)
 {
 	struct choice *choice = arg;
 	struct row *row = find_row(choice, s->cell);
 
-	(void)in;
 	if (!row && choice->nr && strcmp(choice->row[0].context, CELL_TEXT(s->cell, context)))
 		choice->contexts = true;
 	if (!row && choice->nr == MAX_PANELS)
@@ -341,12 +341,11 @@ struct build {
 	const char *context;
 };
 
-static void take_spot(void *arg, const struct input *in, struct spot *s)
+static void take_spot(void *arg, struct spot *s)
 {
 	struct build *b = arg;
 	struct row *row;
 
-	(void)in;
 	if (b->choice) {
 		row = find_row(b->choice, s->cell);
 		if (b->context && strcmp(b->context, CELL_TEXT(s->cell, context)))

@@ -622,11 +622,12 @@ static void draw_distribution(const struct canvas *cv, const struct plot *p,
 	clauses_end(&cl);
 }
 
-/* Series side by side at one order rather than on top of each other */
+/* Series side by side at one place rather than on top of each other */
 static double dodge(const struct chart *c, unsigned int series, double width)
 {
 	if (c->nr_series < 2)
 		return 0;
+	width = fmin(width, width / 5 * (c->nr_series - 1));
 	return width * ((double)series / (c->nr_series - 1) - 0.5);
 }
 
@@ -843,8 +844,8 @@ static void put_gain_axis(const struct canvas *cv, struct range *y)
 {
 	bool by_two;
 
-	pad(y, 1e-3, 1e3, 1.05);
-	by_two = y->hi / y->lo > 3;
+	pad(y, 0.001, 1000, 1.05);
+	by_two = y->hi / y->lo > 6;
 	fputs("set logscale y 2\n", cv->gp);
 	put_range(cv->gp, 'y', y);
 	put_number_tics(cv->gp, 'y', y->lo, y->hi, by_two);
@@ -1139,7 +1140,7 @@ char *draw_script(const struct plot *p, const struct chart *chart, unsigned int 
 	fputs("set tmargin at screen 1\nset bmargin at screen 0\n", cv.gp);
 	fprintf(cv.gp, "set xrange [0:%u]\nset yrange [%u:0]\n", PLOT_WIDTH, cv.height);
 	put_texts(&cv, p, chart, nr, y);
-	fputs("plot -1 notitle\nunset label\nunset arrow\n", cv.gp);
+	fputs("plot 1e9 notitle\nunset label\nunset arrow\n", cv.gp);
 	fprintf(cv.gp, "set border 3 lw 0.8 lc rgb '%s'\nset grid back lt 1 lw 0.8 lc rgb '#e4e4e4'\n",
 		GREY);
 	for (i = 0; i < nr; i++)

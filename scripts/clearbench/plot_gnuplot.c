@@ -87,7 +87,7 @@ static void complain(int status, char *said)
 }
 
 /**
- * gnuplot() - run a script
+ * run_gnuplot() - make a picture
  * @script: sets a terminal and no output
  * @len: its length
  * @out_len: set to the picture's length
@@ -97,7 +97,7 @@ static void complain(int status, char *said)
  *
  * Return: the picture, to be freed; NULL: a message was given.
  */
-char *gnuplot(const char *script, size_t len, size_t *out_len)
+char *run_gnuplot(const char *script, size_t len, size_t *out_len)
 {
 	static const char *const argv[] = { "gnuplot", "-d", NULL };
 	static const char *const names[] = { "script", "picture", "messages" };
