@@ -274,7 +274,7 @@ static bool in_sweep(const struct input *in, size_t at)
 typedef void (*spot_fn)(void *arg, struct spot *s);
 
 /* Call @fn for each measured cell that is wanted and has data to be drawn. */
-static void for_each_spot(const struct plot *p, enum picture which, spot_fn fn, void *arg)
+static void walk_spots(const struct plot *p, enum picture which, spot_fn fn, void *arg)
 {
 	unsigned int i;
 	size_t k;
@@ -400,7 +400,7 @@ static void build(struct chart *c, const struct plot *p, struct choice *choice)
 	/* All contexts side by side are too many, unless they were named. */
 	if (choice && choice->nr && !p->contexts)
 		b.context = choice->row[0].context;
-	for_each_spot(p, c->picture, take_spot, &b);
+	walk_spots(p, c->picture, take_spot, &b);
 	sort_panels(c);
 	qsort(c->spot, c->nr, sizeof(*c->spot), compare_spots);
 }
@@ -606,7 +606,7 @@ void chart_init(struct chart *c, const struct plot *p, enum picture picture)
 	if (picture == PIC_DISTRIBUTION || picture == PIC_BATCH) {
 		choice = xrealloc(NULL, sizeof(*choice));
 		memset(choice, 0, sizeof(*choice));
-		for_each_spot(p, picture, note_order, choice);
+		walk_spots(p, picture, note_order, choice);
 		choose_orders(p, choice);
 	}
 	build(c, p, choice);
