@@ -179,9 +179,12 @@ static int find_series(struct chart *c, const struct spot *s)
 
 static void add_spot(struct chart *c, struct spot *s)
 {
-	int panel = find_panel(c, s), series = panel < 0 ? -1 : find_series(c, s);
+	unsigned int before = c->nr_series;
+	int series = find_series(c, s), panel = series < 0 ? -1 : find_panel(c, s);
 
-	if (series < 0) {
+	/* Neither a panel nor a series stays that has nothing in it. */
+	if (panel < 0) {
+		c->nr_series = before;
 		c->left_out++;
 		return;
 	}
@@ -402,7 +405,8 @@ static void build(struct chart *c, const struct plot *p, struct choice *choice)
 		b.context = choice->row[0].context;
 	walk_spots(p, c->picture, take_spot, &b);
 	sort_panels(c);
-	qsort(c->spot, c->nr, sizeof(*c->spot), compare_spots);
+	if (c->nr)
+		qsort(c->spot, c->nr, sizeof(*c->spot), compare_spots);
 }
 
 /* What tells the cells of one panel apart, beside method and batch? */
