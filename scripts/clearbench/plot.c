@@ -242,7 +242,7 @@ static int write_image(const struct plot *p, const struct chart *chart, unsigned
 	int status = CB_FAILED;
 	FILE *to;
 
-	script = draw_script(p, chart, nr, png ? "pngcairo font 'sans,9' background '#ffffff'" :
+	script = draw_script(p, chart, nr, png ? "pngcairo font 'sans,12' fontscale 0.75 background '#ffffff'" :
 			     SVG_TERMINAL " background '#ffffff'", &script_len);
 	image = run_gnuplot(script, script_len, &len);
 	free(script);
