@@ -232,6 +232,8 @@ static bool has_suffix(const char *text, const char *suffix)
 }
 
 #define SVG_TERMINAL	"svg font 'sans-serif,12'"
+/* Its sizes are points, those of SVG pixels. */
+#define PNG_TERMINAL	"pngcairo font 'sans,12' fontscale 0.75 background '#ffffff'"
 
 static int write_image(const struct plot *p, const struct chart *chart, unsigned int nr,
 		       const char *path)
@@ -242,7 +244,7 @@ static int write_image(const struct plot *p, const struct chart *chart, unsigned
 	int status = CB_FAILED;
 	FILE *to;
 
-	script = draw_script(p, chart, nr, png ? "pngcairo font 'sans,12' fontscale 0.75 background '#ffffff'" :
+	script = draw_script(p, chart, nr, png ? PNG_TERMINAL :
 			     SVG_TERMINAL " background '#ffffff'", &script_len);
 	image = run_gnuplot(script, script_len, &len);
 	free(script);
