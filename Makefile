@@ -18,7 +18,7 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) $(PKG_CFLAGS)
 
-.PHONY: all module program check check-long check-unit demo bench calibrate lint \
+.PHONY: all module program workloads check check-long check-unit demo bench calibrate lint \
 	install uninstall clean help tools
 .DELETE_ON_ERROR:
 
@@ -44,6 +44,21 @@ build/obj/%.o: scripts/clearbench/%.c | tools
 
 -include $(OBJ:.o=.d)
 
+## workloads: build/workloads, Graph500 and PageRank as the thread ran them
+WORKLOADS_SRC := $(sort $(wildcard scripts/workloads/*.c))
+WORKLOADS_OBJ := $(WORKLOADS_SRC:scripts/workloads/%.c=build/obj/workloads/%.o) \
+	$(addprefix build/obj/,hypervisor.o table.o units.o usage.o util.o)
+workloads: build/workloads
+
+build/workloads: $(WORKLOADS_OBJ)
+	$(CC) $(ALL_CFLAGS) -fopenmp $(LDFLAGS) -o $@ $^ -lm
+
+build/obj/workloads/%.o: scripts/workloads/%.c | tools
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fopenmp -MMD -MP -c -o $@ $<
+
+-include $(WORKLOADS_OBJ:.o=.d)
+
 # One line for each thing that is missing, with the package that has it.
 tools:
 	@missing=; \
@@ -61,13 +76,13 @@ tools:
 ## check: the tests; installs what is missing
 check:
 	scripts/deps all
-	$(MAKE) program
+	$(MAKE) program workloads
 	tests/run
 
 ## check-long: what needs hours or other kernels as well
 check-long:
 	scripts/deps all
-	$(MAKE) program
+	$(MAKE) program workloads
 	tests/run --long
 
 ## check-unit: the tests of the program alone
@@ -92,12 +107,13 @@ calibrate: program
 ## lint: style and static checks; says what is not installed and goes on
 CHECKPATCH ?= $(firstword $(wildcard $(KDIR)/scripts/checkpatch.pl \
 	/usr/src/linux-source-*/scripts/checkpatch.pl))
-LINT_C	= $(filter-out %.mod.c,$(wildcard module/*.[ch] scripts/clearbench/*.[ch] tests/unit/*.[ch]))
+LINT_C	= $(filter-out %.mod.c,$(wildcard module/*.[ch] scripts/clearbench/*.[ch] scripts/workloads/*.[ch] tests/unit/*.[ch]))
 LINT_SH	= $(shell grep -lE '^.!/bin/(ba)?sh' $$(git ls-files scripts tests))
 # Kinds that do not fit: strings are kept whole, this is no kernel tree but builds
 # for many of them, what user space includes has no kernel macros, and a list of
 # columns cannot stand in parentheses.
 CHECKPATCH_IGNORE := LONG_LINE_STRING,FILE_PATH_CHANGES,COMPLEX_MACRO,MACRO_ARG_REUSE,LINUX_VERSION_CODE,CONSTANT_COMPARISON,BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE,IS_ENABLED_CONFIG,MACRO_ARG_PRECEDENCE
+# OpenMP writes reduction(+:sum), in scripts/workloads.
 # The tests are tables of text, and cmocka has its own way of naming.
 CHECKPATCH_TESTS := LONG_LINE,SPLIT_STRING,CAMELCASE,STATIC_CONST_CHAR_ARRAY,EMBEDDED_FUNCTION_NAME,USE_NEGATIVE_ERRNO,AVOID_EXTERNS,SPACING
 lint: tools
@@ -105,7 +121,10 @@ lint: tools
 	if [ -n "$(CHECKPATCH)" ]; then \
 		for f in $(LINT_C); do \
 			ignore=$(CHECKPATCH_IGNORE); \
-			case $$f in tests/*) ignore=$$ignore,$(CHECKPATCH_TESTS) ;; esac; \
+			case $$f in \
+			tests/*) ignore=$$ignore,$(CHECKPATCH_TESTS) ;; \
+			scripts/workloads/*) ignore=$$ignore,SPACING ;; \
+			esac; \
 			out=$$(perl $(CHECKPATCH) --no-tree --strict --terse --quiet --show-types \
 				--ignore $$ignore -f $$f) || { echo "$$out"; status=1; }; \
 		done; \
@@ -120,10 +139,11 @@ lint: tools
 	fi; \
 	if command -v sparse >/dev/null; then \
 		sparse -std=gnu11 -D_GNU_SOURCE $(PKG_CFLAGS) $(SRC) || status=1; \
+		sparse -std=gnu11 -D_GNU_SOURCE $(PKG_CFLAGS) $(WORKLOADS_SRC) || status=1; \
 	else \
 		echo "lint: left out: sparse (apt install sparse)"; \
 	fi; \
-	$(CC) $(ALL_CFLAGS) -Werror -fsyntax-only $(SRC) || status=1; \
+	$(CC) $(ALL_CFLAGS) -fopenmp -Werror -fsyntax-only $(SRC) $(WORKLOADS_SRC) || status=1; \
 	exit $$status
 
 ## install: program and collect.sh (DESTDIR, PREFIX), module source for DKMS

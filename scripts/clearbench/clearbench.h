@@ -92,6 +92,11 @@ void host_environment(json_t *env, int cpu);
 json_t *info_environment(const char *text);
 const char *env_get(const json_t *env, const char *key);
 
+/* hypervisor.c */
+#define HYPERVISOR_LEN	16
+bool user_mode_linux(void);
+void hypervisor_name(char vendor[HYPERVISOR_LEN]);
+
 /* distort.c */
 typedef void (*sentence_fn)(void *arg, const char *text);
 void list_marks(const json_t *marks, sentence_fn fn, void *arg);

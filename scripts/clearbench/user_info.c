@@ -3,58 +3,11 @@
  * User backend: what a figure depends on, under the names of the module's
  * `info`.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "user_engine.h"
-
-static bool user_mode_linux(void)
-{
-	char *text = read_text("/proc/cpuinfo");
-	bool um = text && strstr(text, "User Mode Linux");
-
-	free(text);
-	return um;
-}
-
-/* The vendor of the hypervisor by CPUID's own words; "none", "unknown" */
-static void find_hypervisor(char vendor[16])
-{
-#ifdef __x86_64__
-	static const struct {
-		const char *signature;
-		const char *name;
-	} known[] = {
-		{ "KVMKVMKVM", "KVM" },
-		{ "TCGTCGTCGTCG", "TCG" },
-		{ "Microsoft Hv", "Hyper-V" },
-		{ "VMwareVMware", "VMware" },
-		{ "XenVMMXenVMM", "Xen" },
-	};
-	unsigned int i;
-	__u32 reg[4];
-
-	prim_cpuid(1, 0, reg);
-	if (!(reg[2] & (1U << 31))) {
-		strcpy(vendor, "none");
-		return;
-	}
-	prim_cpuid(0x40000000, 0, reg);
-	memcpy(vendor, &reg[1], 12);
-	vendor[12] = '\0';
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(vendor, known[i].signature))
-			strcpy(vendor, known[i].name);
-	for (i = 0; vendor[i]; i++)
-		if (!isprint((unsigned char)vendor[i]))
-			vendor[i] = '?';
-	if (vendor[0])
-		return;
-#endif
-	strcpy(vendor, "unknown");
-}
 
 /* What the compiler was told to put around every access */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -66,12 +19,13 @@ static void find_hypervisor(char vendor[16])
 /* user_info() - the environment, a `key: value` a line; to be freed */
 char *user_info(void)
 {
-	char vendor[16], model[49], *text, *clock = user_clock_name(), *huge = user_huge_pages();
+	char vendor[HYPERVISOR_LEN], model[49];
+	char *text, *clock = user_clock_name(), *huge = user_huge_pages();
 	bool um = user_mode_linux();
 	size_t len;
 	FILE *to = open_memstream(&text, &len);
 
-	find_hypervisor(vendor);
+	hypervisor_name(vendor);
 	prim_cpu_model(model);
 	fprintf(to, "clearbench: %s\nformat: 1\nbackend: user\n", CB_VERSION);
 	fprintf(to, "page_size: %ld\nmax_order: %u\n", sysconf(_SC_PAGESIZE), user_max_order());
