@@ -8,6 +8,7 @@ o_append=
 o_cpu=
 o_smp=2
 o_mem=1G
+o_carry=()
 o_out=
 o_timeout=300
 o_allow_splat=
@@ -16,7 +17,7 @@ o_accel=auto
 accel=		# what auto came to
 
 initramfs() {	# COMMAND
-	local dir=$tmp/root busybox
+	local dir=$tmp/root busybox file
 
 	rm -rf "$dir"
 	busybox=$(static_busybox)
@@ -34,6 +35,9 @@ initramfs() {	# COMMAND
 	! module_exists || module_prepare "$dir/clearbench/clearbench.ko"
 	[ ! -e "$top/scripts/collect.sh" ] || cp -- "$top/scripts/collect.sh" "$dir/clearbench/"
 	[ ! -x "$top/build/clearbench" ] || guest_program "$top/build/clearbench"
+	for file in "${o_carry[@]}"; do
+		guest_program "$file"
+	done
 	initramfs_pack "$dir" "$tmp/initramfs"
 }
 
@@ -42,11 +46,12 @@ initramfs_pack() {	# DIR FILE
 		die $VM_FAILED "cannot make the initramfs in $tmp: is there space left?"
 }
 
-# The host's program with the shared libraries and the loader that it names
+# A program of the host's with the shared libraries and the loader that it names
 guest_program() {	# FILE
 	local lib
 
-	cp -- "$1" "$dir/bin/" || die $VM_FAILED "cannot copy $1 to $tmp"
+	cp -L -- "$1" "$dir/bin/" || die $VM_FAILED "cannot copy $1 to $tmp"
+	LC_ALL=C ldd "$1" >/dev/null 2>&1 || return 0	# static, or a script
 	LC_ALL=C ldd "$1" 2>/dev/null | grep -o '/[^ )]*' | while IFS= read -r lib; do
 		mkdir -p "$dir${lib%/*}" && cp -L -- "$lib" "$dir$lib" || exit 1
 	done || die $VM_FAILED "cannot copy the libraries of $1 to $tmp"

@@ -329,8 +329,9 @@ static void put_comparison(const struct side *side, bool alike)
 {
 	const char *marks = side[0].condition[RUN_MARKS];
 	bool overlap = same_boot(side);
-	unsigned int k = overlap || !alike || !strcmp(marks, "emulated") ? 0 :
-			 shift_rank(side[0].nr, side[1].nr);
+	bool emulated = !strcmp(marks, "emulated");
+	unsigned int enough = shift_rank(side[0].nr, side[1].nr);
+	unsigned int k = overlap || !alike || emulated ? 0 : enough;
 	struct table t;
 	int i;
 
@@ -352,13 +353,15 @@ static void put_comparison(const struct side *side, bool alike)
 		puts("FORCED: the conditions differ, see above: no verdict");
 	else if (overlap)
 		puts("one boot stands on both sides: no verdict");
-	else if (!strcmp(marks, "emulated"))
-		puts("no difference in speed is a real one on an emulated CPU: no verdict");
 	else if (side[0].nr == 1 && side[1].nr == 1)
 		puts("one boot a side: no verdict");
-	else if (!k)
+	else if (!enough)
 		printf("%u and %u boots: too few for an interval, no verdict; take 4 a side\n",
 		       side[0].nr, side[1].nr);
+	else if (emulated)
+		puts("no difference in speed is a real one on an emulated CPU: no verdict");
+	if (fmin(shortest(&side[0], TIME_SYS), shortest(&side[1], TIME_SYS)) < SHORT_SYS)
+		puts(SHORT_SYS_SENTENCE);
 	if (mark_sentence(marks))
 		puts(mark_sentence(marks));
 }

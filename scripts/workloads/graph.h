@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct verb;
+
 /* A vertex is a 32 bit number, and all ones is none. */
 #define SCALE_MAX	31U
 #define NO_VERTEX	(~0U)
@@ -85,6 +87,7 @@ void csr_free(struct csr *csr);
 
 void *big_alloc(const struct graph *g, size_t bytes);
 void big_free(void *p, size_t bytes);
+__u64 memory_needs(const struct graph *g, __u64 (*needs)(const struct graph *g));
 int memory_fits(const struct verb *verb, const struct graph *g,
 		__u64 (*needs)(const struct graph *g));
 __u64 huge_kib(void);

@@ -423,7 +423,8 @@ static int graph500_main(int argc, char **argv)
 	omp_set_num_threads(g.threads);
 	printf("workload: graph500\nscale: %llu\nedgefactor: %llu\nvertices: %llu\nedges: %llu\n",
 	       g.scale, g.edgefactor, graph_vertices(&g), graph_edges(&g));
-	printf("seed: %llu\nthreads: %llu\nhuge: %llu\n", g.seed, g.threads, g.huge);
+	printf("seed: %llu\nthreads: %llu\nhuge: %llu\nneeds_bytes: %llu\n", g.seed, g.threads,
+	       g.huge, memory_needs(&g, needs));
 	return graph500(&g, roots, how, start);
 }
 

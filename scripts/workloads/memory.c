@@ -78,10 +78,20 @@ __u64 huge_kib(void)
 }
 
 /**
+ * memory_needs() - what a graph takes in all
+ * @g: what is asked for
+ * @needs: bytes that it takes when most of it is in use
+ */
+__u64 memory_needs(const struct graph *g, __u64 (*needs)(const struct graph *g))
+{
+	return needs(g) + SPARE(needs(g));
+}
+
+/**
  * memory_fits() - refuse what would drive the machine out of memory
  * @verb: whose
  * @g: what is asked for
- * @needs: bytes that a graph needs when most of it is in use
+ * @needs: as in memory_needs()
  *
  * Return: 0, or the exit status.
  */
@@ -89,13 +99,13 @@ int memory_fits(const struct verb *verb, const struct graph *g,
 		__u64 (*needs)(const struct graph *g))
 {
 	__u64 available = kib_of("/proc/meminfo", "MemAvailable:") << 10;
-	__u64 bytes = needs(g) + SPARE(needs(g));
+	__u64 bytes = memory_needs(g, needs);
 	char fits[64] = "no scale fits";
 	struct graph smaller = *g;
 
 	if (!available || bytes <= available)
 		return 0;
-	while (--smaller.scale && needs(&smaller) + SPARE(needs(&smaller)) > available)
+	while (--smaller.scale && memory_needs(&smaller, needs) > available)
 		;
 	if (smaller.scale)
 		snprintf(fits, sizeof(fits), "the largest that fits is --scale %llu",

@@ -131,7 +131,7 @@ const char *mark_sentence(const char *marks)
 	if (!strcmp(marks, "emulated"))
 		return "EMULATED (TCG): proves that the code works, says nothing about speed";
 	if (!strcmp(marks, "um"))
-		return "UM: User Mode Linux: faults and page tables are the host's";
+		return "UM: User Mode Linux counts user as sys, and faults are the host's: look at real alone";
 	if (!strcmp(marks, "guest"))
 		return "GUEST: under a hypervisor, whose noise and page tables are in the figures";
 	return NULL;
@@ -316,6 +316,8 @@ static void put_table(char *const *column, double *value[TIMES], double *faults[
 	printf("faults: %.0f minor, %.0f major (medians)\n", median(faults[0], nr),
 	       median(faults[1], nr));
 	printf("%u runs of one boot: how boots differ is not in it\n", nr);
+	if (median(value[TIME_SYS], nr) < SHORT_SYS)
+		puts(SHORT_SYS_SENTENCE);
 	if (mark_sentence(column[RUN_MARKS]))
 		puts(mark_sentence(column[RUN_MARKS]));
 }

@@ -64,4 +64,9 @@ int by_value(const void *a, const void *b);
 double median(double *value, unsigned int nr);
 const char *mark_sentence(const char *marks);
 
+/* The kernel splits user from sys by its ticks, 1 to 10 ms apart, as a rule. */
+#define SHORT_SYS	1.0
+#define SHORT_SYS_SENTENCE	\
+	"sys of less than a second rests on few of the kernel's ticks: take a larger --scale"
+
 #endif /* WORKLOADS_H */

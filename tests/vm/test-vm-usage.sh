@@ -32,6 +32,7 @@ refused 'bad accel' '--accel is auto, tcg or kvm' exec 7.3 --accel xen -- true
 refused 'bad smp' '--smp is a number' exec um --smp 0 -- true
 refused 'bad mem' '--mem is a size' exec um --mem lots -- true
 refused 'bad timeout' '--timeout is in whole seconds' exec um --timeout 1.5 -- true
+refused 'nothing to carry' '--carry takes a program, which README.md is not' exec um --carry README.md -- true
 refused 'model of um' 'no model but voluntary' exec um --preempt full -- true
 refused 'CPU of um' '--cpu is not for um' exec um --cpu max -- true
 refused 'accel of um' '--accel is not for um' exec um --accel tcg -- true
