@@ -103,6 +103,9 @@ int memory_fits(const struct verb *verb, const struct graph *g,
 	char fits[64] = "no scale fits";
 	struct graph smaller = *g;
 
+	if (g->huge && !huge_size())
+		say("%s: --huge: this kernel has no transparent huge pages, the others are taken",
+		    verb->name);
 	if (!available || bytes <= available)
 		return 0;
 	while (--smaller.scale && memory_needs(&smaller, needs) > available)

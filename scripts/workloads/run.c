@@ -131,7 +131,7 @@ const char *mark_sentence(const char *marks)
 	if (!strcmp(marks, "emulated"))
 		return "EMULATED (TCG): proves that the code works, says nothing about speed";
 	if (!strcmp(marks, "um"))
-		return "UM: User Mode Linux counts user as sys, and faults are the host's: look at real alone";
+		return "UM: User Mode Linux counts user as sys; only real means something";
 	if (!strcmp(marks, "guest"))
 		return "GUEST: under a hypervisor, whose noise and page tables are in the figures";
 	return NULL;
