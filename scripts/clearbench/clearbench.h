@@ -47,6 +47,7 @@ extern const struct verb verb_show;
 extern const struct verb verb_compare;
 extern const struct verb verb_matrix;
 extern const struct verb verb_plot;
+extern const struct verb verb_hugetlb;
 
 /* usage.c */
 void verb_help(const struct verb *verb, FILE *to);
@@ -96,6 +97,8 @@ const char *env_get(const json_t *env, const char *key);
 #define HYPERVISOR_LEN	16
 bool user_mode_linux(void);
 void hypervisor_name(char vendor[HYPERVISOR_LEN]);
+/* user_info.c */
+char *machine_marks(void);
 
 /* distort.c */
 typedef void (*sentence_fn)(void *arg, const char *text);
@@ -105,6 +108,8 @@ bool has_mark(const json_t *marks, const char *mark);
 
 /* kmsg.c */
 int kmsg_open(void);
+int kmsg_open_first(void);
+char *kmsg_line(int fd);
 void kmsg_warnings(int fd, json_t *lines);
 char *kmsg_last(int fd, const char *word);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's log, from now on.
+ * The kernel's log, from now on or from its first line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,16 @@
 #define LEVEL_WARNING	4
 #define KEEP_LINES	200
 
+/* Return: a descriptor at the first line that is kept; negative where it is not readable. */
+int kmsg_open_first(void)
+{
+	return open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 /* Return: a descriptor at the end of the log; negative where it is not readable. */
 int kmsg_open(void)
 {
-	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = kmsg_open_first();
 
 	if (fd >= 0)
 		lseek(fd, 0, SEEK_END);
@@ -98,4 +104,14 @@ char *kmsg_last(int fd, const char *word)
 		last = xstrdup(text);
 	}
 	return last;
+}
+
+/* The next line, to be freed; NULL at the end. */
+char *kmsg_line(int fd)
+{
+	char buf[8192], *text;
+	int level;
+
+	text = next(fd, buf, sizeof(buf), &level);
+	return text ? xstrdup(text) : NULL;
 }

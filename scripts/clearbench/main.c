@@ -13,6 +13,7 @@ static const struct verb *const verbs[] = {
 	&verb_compare,
 	&verb_matrix,
 	&verb_plot,
+	&verb_hugetlb,
 };
 
 static void overview(FILE *to)

@@ -9,6 +9,22 @@
 
 #include "user_engine.h"
 
+static const char *hypervisor_mark(const char *vendor)
+{
+	if (!strcmp(vendor, "TCG"))
+		return " emulated";
+	return strcmp(vendor, "none") && strcmp(vendor, "unknown") ? " guest" : "";
+}
+
+/* What user space alone can see of the marks, a blank before each; to be freed */
+char *machine_marks(void)
+{
+	char vendor[HYPERVISOR_LEN];
+
+	hypervisor_name(vendor);
+	return xasprintf("%s%s", hypervisor_mark(vendor), user_mode_linux() ? " um" : "");
+}
+
 /* What the compiler was told to put around every access */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DISTORTS	"sanitizers"
@@ -35,12 +51,7 @@ char *user_info(void)
 		user_clock_ns_empty, user_clock_ns_read);
 	fprintf(to, "distorts: %s\n", DISTORTS);
 	fprintf(to, "hypervisor: %s%s\n", um ? "um on " : "", vendor);
-	fputs("marks: user", to);
-	if (!strcmp(vendor, "TCG"))
-		fputs(" emulated", to);
-	else if (strcmp(vendor, "none") && strcmp(vendor, "unknown"))
-		fputs(" guest", to);
-	fputs(um ? " um" : "", to);
+	fprintf(to, "marks: user%s%s", hypervisor_mark(vendor), um ? " um" : "");
 	fputs(strcmp(DISTORTS, "none") ? " distorted\n" : "\n", to);
 	fprintf(to, "llc_bytes: %llu\ncold_by: %s\n", user_llc_bytes, user_state_how());
 	if (*model)
