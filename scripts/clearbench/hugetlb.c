@@ -208,13 +208,17 @@ static int measure(const struct options *opt, struct hugetlb_pool *pool, unsigne
 	ret = hugetlb_pool_measure(pool, pages, opt->pairs, opt->quiet || !isatty(STDERR_FILENO),
 				   &grow, &shrink, opt->fault ? &fault : NULL);
 	r->row = xrealloc(NULL, 4 * sizeof(*r->row));
+	/* The boot alone is nothing that was asked for. */
+	if (!grow.nr) {
+		if (!no_boot_row)
+			free(boot.seconds);
+		return ret;
+	}
 	if (!no_boot_row)
 		r->row[r->nr++] = boot;
-	if (grow.nr) {
-		r->row[r->nr++] = grow;
-		r->row[r->nr++] = shrink;
-	}
-	if (fault.nr)
+	r->row[r->nr++] = grow;
+	r->row[r->nr++] = shrink;
+	if (opt->fault)
 		r->row[r->nr++] = fault;
 	r->complete = !ret;
 	return ret;

@@ -318,10 +318,10 @@ static void collect(struct lines *lines, const struct hugetlb_result *r, unsigne
 		qsort(lines->line, lines->nr, sizeof(*lines->line), compare_lines);
 }
 
-/* Seconds with three digits, as the mail has them */
+/* Seconds with three digits, as the mail has them, and no less than 10 us */
 static const char *fmt_seconds(char *buf, double s)
 {
-	int places = s < 0.000995 ? 6 : s < 0.00995 ? 5 : s < 0.0995 ? 4 : s < 9.995 ? 3 : 1;
+	int places = s < 0.00995 ? 5 : s < 0.0995 ? 4 : s < 9.995 ? 3 : 1;
 
 	if (isnan(s))
 		return "-";
@@ -358,7 +358,7 @@ static void put_numbers(struct table *t, double bytes, const double value[3], do
 static void put_line(struct table *t, const struct line *line)
 {
 	const struct hugetlb_row *row = &line->row;
-	double value[3], bytes = row->pages * row->size;
+	double value[3], bytes = row->pages * row->size, share;
 	char buf[UNIT_LEN], *name;
 
 	if (row->threads)
@@ -372,7 +372,8 @@ static void put_line(struct table *t, const struct line *line)
 	table_cell(t, "%s", strcmp(line->init, "unknown") ? line->init : "?");
 	table_cell(t, "%lu", row->pages);
 	table_cell(t, "%s", fmt_extent(buf, row->size));
-	table_cell(t, "%.3g %%", 100 * bytes / HUGETLB_V1_BYTES);
+	share = 100 * bytes / HUGETLB_V1_BYTES;
+	table_cell(t, "%.*g %%", share < 1 ? 2 : 3, share);
 	median(row, value);
 	put_numbers(t, bytes, value, row->tick, is_cleared(line));
 	table_cell(t, "%u", row->nr);
@@ -510,9 +511,10 @@ static void put_notes(const struct hugetlb_result *r, unsigned int nr, const str
 		put_note(to, "init ?: neither the log nor the command line says whether init_on_alloc is on: boot with init_on_alloc=1.");
 	put_share(lines, to);
 	if (left_out)
-		put_note(to, "%u rounds got another number of pages and are left out.", left_out);
+		put_note(to, "Rounds that got another number of pages and are left out: %u.",
+			 left_out);
 	if (stalled)
-		put_note(to, "In %u rounds memory was reclaimed or compacted: that is in the time.",
+		put_note(to, "Rounds in which memory was reclaimed or compacted, which is in their time: %u.",
 			 stalled);
 	if (tick > 0)
 		put_note(to, "boot: whole jiffies by the kernel's own clock, so +-%g ms each.",
@@ -561,7 +563,7 @@ int hugetlb_show(const struct hugetlb_result *r, unsigned int nr, FILE *to)
 		if (!same_machine(&r[0], &r[i]))
 			return CB_FAILED;
 	collect(&lines, r, nr);
-	put_note(to, "HugeTLB: time to fill a pool, median; v1: the first posting, machine not stated");
+	put_note(to, "HugeTLB: time to fill a pool, median; v1: first posting, machine unknown");
 	list_marks(json_object_get(r->header, "marks"), print_mark, to);
 	put_table(&lines, to);
 	put_notes(r, nr, &lines, to);
