@@ -112,7 +112,7 @@ tools_missing() {	# PART
 	local -A needs=(
 		[boot]="busybox"
 		[um]="busybox"
-		[kernel]="make gcc flex bison bc xz perl"
+		[kernel]="make gcc flex bison bc xz perl patch"
 		[module]="make gcc"
 	)
 

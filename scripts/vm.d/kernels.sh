@@ -2,18 +2,25 @@
 # shellcheck shell=bash
 # The kernels that scripts/vm knows. One row each:
 #   stock kernels: NAME stock RELEASE SERIES FLAVOUR
-#   built here:    NAME built RELEASE SERIES ARCH FRAGMENT…
-# RELEASE is the Debian release whose suites have the package.
+#   built here:    NAME built RELEASE SERIES ARCH FRAGMENT… [PATCH.patch…]
+# RELEASE is the Debian release whose suites have the package. FRAGMENTs are in
+# configs/, PATCHes in patches/. A kernel with patches is built on the one without
+# that has the same fragments, which is a row as well.
 kernel_table='
-6.1       stock  bookworm  6.1   amd64
-6.12      stock  trixie    6.12  amd64
-7.2       stock  trixie    7.2   amd64
-7.3       stock  trixie    7.3   amd64
-7.3-rt    stock  trixie    7.3   rt-amd64
-debug     built  trixie    7.3   x86   base debug
-kasan     built  trixie    7.3   x86   base debug kasan
-um        built  trixie    7.3   um    um
-um-debug  built  trixie    7.3   um    um um-debug
+6.1             stock  bookworm  6.1   amd64
+6.12            stock  trixie    6.12  amd64
+7.2             stock  trixie    7.2   amd64
+7.3             stock  trixie    7.3   amd64
+7.3-rt          stock  trixie    7.3   rt-amd64
+debug           built  trixie    7.3   x86   base debug
+kasan           built  trixie    7.3   x86   base debug kasan
+um              built  trixie    7.3   um    um
+um-debug        built  trixie    7.3   um    um um-debug
+7.3-base        built  trixie    7.3   x86   base
+7.3-loop        built  trixie    7.3   x86   base loop.patch
+7.3-v1          built  trixie    7.3   x86   base v1.patch
+7.3-loop-debug  built  trixie    7.3   x86   base debug loop.patch
+7.3-v1-debug    built  trixie    7.3   x86   base debug v1.patch
 '
 
 kernel_names() {
@@ -32,9 +39,22 @@ k_series=	# 7.3
 k_flavour=	# stock: amd64
 k_arch=		# x86 or um
 k_fragments=	# built: its configuration
+k_patches=	# built: what its source differs by
 k_image=	# what is booted
 k_build=	# where modules are built against it (stock: inside the release's root)
 k_id=		# changes whenever modules must be built again
+
+row_files() {	# WORDS: the end of a row, into fragments and patches
+	local word
+
+	k_fragments='' k_patches=''
+	for word in $1; do
+		case $word in
+		*.patch) k_patches+=" $word" ;;
+		*) k_fragments+=" $word" ;;
+		esac
+	done
+}
 
 kernel_select() {	# NAME|TREE
 	local row rest
@@ -48,7 +68,8 @@ kernel_select() {	# NAME|TREE
 			k_arch=x86
 			;;
 		built)
-			read -r k_arch k_fragments <<<"$rest"
+			read -r k_arch rest <<<"$rest"
+			row_files "$rest"
 			;;
 		esac
 	elif [ -d "$1" ]; then
@@ -115,7 +136,7 @@ tree_select() {	# DIR
 kernel_list() {
 	local name fetched built version
 
-	printf '%-10s %-8s %-8s %s\n' kernel fetched built version
+	printf '%-14s %-8s %-8s %s\n' kernel fetched built version
 	for name in $(kernel_names); do
 		kernel_select "$name"
 		fetched=no built=no version=-
@@ -137,7 +158,7 @@ kernel_list() {
 			fi
 			;;
 		esac
-		printf '%-10s %-8s %-8s %s\n' "$name" "$fetched" "$built" "$version"
+		printf '%-14s %-8s %-8s %s\n' "$name" "$fetched" "$built" "$version"
 	done
 }
 
@@ -203,10 +224,16 @@ built_config() {
 	done
 }
 
-# What identifies a build: configuration, source, compiler.
+# What identifies a build: configuration, patches, source, compiler.
 built_key() {
+	local patch
+
 	{
 		built_config
+		for patch in $k_patches; do
+			cat "$vm_dir/patches/$patch" ||
+				die $VM_FAILED "scripts/vm.d/patches/$patch is missing"
+		done
 		basename "$source_dir"
 		gcc -dumpfullversion 2>/dev/null
 	} | sha256sum | cut -c1-12
@@ -239,16 +266,12 @@ built_build() {	# DIR
 
 	need_tools kernel
 	need_tmp
-	rm -rf "$1" && mkdir -p "$1" || die $VM_FAILED "cannot write to $1"
-	say "building the kernel $k_name from $(basename "$source_dir"): some minutes, once (log: $log)"
-	built_config >"$1/requested.config" || exit $?
 	make=(make -C "$source_dir" "O=$1" "ARCH=$k_arch")
-	if ! KCONFIG_ALLCONFIG=$1/requested.config long "${make[@]}" allnoconfig >"$log" 2>&1; then
-		tail -n 30 "$log" >&2
-		die $VM_FAILED "the kernel $k_name could not be configured"
+	if [ -n "$k_patches" ]; then
+		patched_begin "$1"
+	else
+		built_begin "$1"
 	fi
-	config_holds "$1/requested.config" "$1/.config" ||
-		die $VM_FAILED "the kernel $k_name would not be what scripts/vm.d/configs asks for"
 	case $k_arch in
 	um) make+=(linux modules) ;;
 	*) make+=(bzImage modules) ;;
@@ -257,12 +280,100 @@ built_build() {	# DIR
 		grep -aE 'error|Error' "$log" | tail -n 30 >&2
 		die $VM_FAILED "the kernel $k_name could not be built: see $log"
 	fi
+	[ -z "$k_patches" ] || patched_holds "$1"
 	: >"$1/.complete"
 	# builds of older sources or configurations that no one used for a week
-	find "$cache/built" -mindepth 2 -maxdepth 2 -path "*/$k_name-[0-9a-f]*/.complete" -mtime +7 -printf '%h\n' |
+	find "$cache/built" -regextype posix-extended -mindepth 2 -maxdepth 2 -mtime +7 \
+		-regex ".*/${k_name//./\\.}-[0-9a-f]{12}/\.complete" -printf '%h\n' |
 		while IFS= read -r make; do
 			[ "$make" = "$1" ] || rm -rf "$make" "$make.log"
 		done
+}
+
+built_begin() {	# DIR
+	rm -rf "$1" && mkdir -p "$1" || die $VM_FAILED "cannot write to $1"
+	say "building the kernel $k_name from $(basename "$source_dir"): some minutes, once (log: $log)"
+	built_config >"$1/requested.config" || exit $?
+	if ! KCONFIG_ALLCONFIG=$1/requested.config long "${make[@]}" allnoconfig >"$log" 2>&1; then
+		tail -n 30 "$log" >&2
+		die $VM_FAILED "the kernel $k_name could not be configured"
+	fi
+	config_holds "$1/requested.config" "$1/.config" ||
+		die $VM_FAILED "the kernel $k_name would not be what scripts/vm.d/configs asks for"
+}
+
+# A patched kernel is a copy of the unpatched build with the patched files in it.
+# make looks for a source in the build folder before it looks in the source's own,
+# so the source is neither copied nor touched, and little is compiled again. It
+# finds .c files so and no headers: a patch here may change nothing else.
+patched_begin() {	# DIR
+	local plain unpatched
+
+	patched_files "$tmp/patched"
+	plain=$(unpatched_name)
+	[ -n "$plain" ] || die $VM_FAILED "no row without $k_patches has the fragments$k_fragments, which $k_name is based on"
+	unpatched_build "$plain"
+	say "building the kernel $k_name on $plain:$k_patches (log: $log)"
+	rm -rf "$1" && long cp -a --reflink=auto "$unpatched" "$1" && rm -f "$1/.complete" ||
+		die $VM_FAILED "cannot copy $unpatched to $1: is there space left?"
+	# The commands that built objtool name the folder. Where they differ it is
+	# built again, and then all that it has checked.
+	# shellcheck disable=SC2016 # perl's own variables
+	grep -rlZ --include='.*.cmd' -F "$unpatched" "$1/tools" |
+		FROM=$unpatched TO=$1 xargs -0r perl -pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/g'
+	cp -R "$tmp/patched/." "$1/" || die $VM_FAILED "cannot write to $1"
+	# in the release, so that a result says which kernel it is of
+	printf -- '-%s' ${k_patches//.patch/} >"$1/localversion-patches" ||
+		die $VM_FAILED "cannot write to $1"
+	: >"$log"
+}
+
+# The files that the patches change, patched. All of it before anything is built.
+patched_files() {	# DIR
+	local patch file said
+
+	for patch in $k_patches; do
+		while IFS= read -r file; do
+			[[ $file == *.c ]] ||
+				die $VM_FAILED "scripts/vm.d/patches/$patch changes $file: only .c files can be patched here"
+			[ ! -e "$source_dir/$file" ] || [ -e "$1/$file" ] ||
+				{ mkdir -p "$1/${file%/*}" && cp -- "$source_dir/$file" "$1/$file"; } ||
+				die $VM_FAILED "cannot write to $1"
+		done < <(sed -nE 's|^\+\+\+ b/([^[:space:]]+).*|\1|p' "$vm_dir/patches/$patch")
+		said=$(patch -d "$1" -p1 -F0 -s -f --no-backup-if-mismatch <"$vm_dir/patches/$patch" 2>&1) ||
+			die $VM_FAILED "scripts/vm.d/patches/$patch does not fit $(basename "$source_dir"): $(head -n 1 <<<"$said")"
+	done
+}
+
+# The row that is this one without its patches
+unpatched_name() {
+	local name
+
+	for name in $(kernel_names); do
+		(
+			wanted="$k_arch $k_series$k_fragments"
+			kernel_select "$name"
+			[ "$k_kind $k_arch $k_series$k_fragments$k_patches" = "built $wanted" ]
+		) && printf '%s\n' "$name" && break
+	done
+}
+
+# Build that one and set $unpatched to its folder
+unpatched_build() {	# NAME
+	local k_name=$1 k_patches='' k_build k_id k_image log make
+
+	built_prepare
+	unpatched=$k_build
+}
+
+# That make took the patched files, and not the source's own
+patched_holds() {	# DIR
+	local file object
+
+	(cd "$tmp/patched" && find . -name '*.c' -printf '%P\n') | while IFS= read -r file; do
+		object=${file%.c}.o
+		grep -qFx "source_$object := $file" "$1/${object%/*}/.${object##*/}.cmd" || exit 1
+	done || die $VM_FAILED "the kernel $k_name was built without$k_patches: see $1.log"
 }
 
 # True when every line that was asked for stands in the final configuration; the
