@@ -27,6 +27,10 @@ kernel_names() {
 	awk 'NF { print $1 }' <<<"$kernel_table"
 }
 
+built_names() {
+	awk '$2 == "built" { print $1 }' <<<"$kernel_table"
+}
+
 kernel_row() {	# NAME
 	awk -v name="$1" 'NF && $1 == name { print; found = 1 } END { exit !found }' <<<"$kernel_table"
 }
