@@ -318,18 +318,24 @@ patched_begin() {	# DIR
 	[ -n "$plain" ] || die $VM_FAILED "no row without $k_patches has the fragments$k_fragments, which $k_name is based on"
 	unpatched_build "$plain"
 	say "building the kernel $k_name on $plain:$k_patches (log: $log)"
-	rm -rf "$1" && long cp -a --reflink=auto "$unpatched" "$1" && rm -f "$1/.complete" ||
-		die $VM_FAILED "cannot copy $unpatched to $1: is there space left?"
-	# The commands that built objtool name the folder. Where they differ it is
-	# built again, and then all that it has checked.
-	# shellcheck disable=SC2016 # perl's own variables
-	grep -rlZ --include='.*.cmd' -F "$unpatched" "$1/tools" |
-		FROM=$unpatched TO=$1 xargs -0r perl -pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/g'
+	built_copy "$unpatched" "$1"
 	cp -R "$tmp/patched/." "$1/" || die $VM_FAILED "cannot write to $1"
 	# in the release, so that a result says which kernel it is of
 	printf -- '-%s' ${k_patches//.patch/} >"$1/localversion-patches" ||
 		die $VM_FAILED "cannot write to $1"
 	: >"$log"
+}
+
+# A copy of a build that goes on where that one stopped
+built_copy() {	# FROM TO
+	rm -rf "$2" && long cp -a --reflink=auto "$1" "$2" && rm -f "$2/.complete" ||
+		die $VM_FAILED "cannot copy $1 to $2: is there space left?"
+	[ -d "$2/tools" ] || return 0
+	# The commands that built objtool name the folder. Where they differ it is
+	# built again, and then all that it has checked.
+	# shellcheck disable=SC2016 # perl's own variables
+	grep -rlZ --include='.*.cmd' -F "$1" "$2/tools" |
+		FROM=$1 TO=$2 xargs -0r perl -pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/g'
 }
 
 # The files that the patches change, patched. All of it before anything is built.

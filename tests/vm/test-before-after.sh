@@ -8,7 +8,9 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/vm/vm-tap.sh
 
 scripts/before-after --boots 1 --samples 10 --orders 0,9 -o "$work/ba" >"$work/out" 2>"$work/err"
-is 'before-after: status' $? 0
+status=$?
+is 'before-after: status' $status 0
+[ $status = 0 ] || exit
 
 # counted PARAMETER SIDE: calls, pages, clears, allocations, calls for them
 counted() {
