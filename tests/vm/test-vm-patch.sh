@@ -64,6 +64,7 @@ refused 'before-after of no orders' 2 '--orders is a list' scripts/before-after 
 refused 'before-after, unknown option' 2 'unknown option --frob' scripts/before-after --frob
 refused 'before-after into a folder in use' 2 'is not empty' scripts/before-after -o "$work"
 refused 'before-after without the program' 1 'make program' scripts/before-after -o "$work/o"
+refused 'before-after --show of nothing' 2 'holds no result' scripts/before-after --show "$work/none"
 is 'before-after: what was refused made no folder' "$([ -e "$work/o" ] && echo yes)" ''
 refused 'clears of no file' 1 'cannot read' scripts/clears site "$work/none"
 refused 'clears of another file' 1 'no function of the allocator' scripts/clears site /bin/true
