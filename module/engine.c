@@ -688,7 +688,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 		v = &b->variant[i];
 		v->hidden = i == b->nr - 1;
 		v->nr_ratios = 0;
-		hist_init(v->units, HIST_RATIO_BITS, HIST_RATIO_TOP);
+		hist_init(v->units, HIST_RATIO_BITS, HIST_UNITS_TOP);
 		b->sequence[i] = i;
 	}
 
@@ -823,12 +823,14 @@ static bool times_allocator(const struct cb_config *config, const struct cb_meth
 	return method->allocates || config->cache == CB_FRESH;
 }
 
-static u64 hist_bytes(unsigned int nr_ns, unsigned int nr_ratio)
+static u64 hist_bytes(unsigned int nr_ns, unsigned int nr_ratio, unsigned int nr_units)
 {
 	struct hist_shape ns = { HIST_NS_BITS, HIST_NS_TOP };
 	struct hist_shape ratio = { HIST_RATIO_BITS, HIST_RATIO_TOP };
+	struct hist_shape units = { HIST_RATIO_BITS, HIST_UNITS_TOP };
 
-	return (u64)nr_ns * hist_size(ns) + (u64)nr_ratio * hist_size(ratio);
+	return (u64)nr_ns * hist_size(ns) + (u64)nr_ratio * hist_size(ratio) +
+	       (u64)nr_units * hist_size(units);
 }
 
 static bool default_batches(const struct cb_config *config)
@@ -963,7 +965,7 @@ static struct sweep *new_sweep(const struct cb_config *config, unsigned int max_
 		struct variant *v = &sweep->variants[i];
 
 		v->ratios = kvcalloc(config->extent_rounds, sizeof(*v->ratios), GFP_KERNEL);
-		v->units = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP);
+		v->units = new_hist(HIST_RATIO_BITS, HIST_UNITS_TOP);
 		if (!v->ratios || !v->units)
 			goto no_memory;
 	}
@@ -991,7 +993,7 @@ static struct sweep *plan_sweep(void)
 		pr_info("run: refused; no cell is left: every batch covers the extent, add full to batches\n");
 		return ERR_PTR(-EINVAL);
 	}
-	bytes = hist_bytes(p.nr_ns, p.nr_ratio + p.max_in_block + 1) +
+	bytes = hist_bytes(p.nr_ns, p.nr_ratio, p.max_in_block + 1) +
 		(u64)nr * sizeof(struct cb_cell);
 	if (bytes > cb_hist_limit()) {
 		pr_info("run: refused; the histograms of %u cells take %llu MiB, the limit is %u MiB (module parameter hist_limit_mib)\n",

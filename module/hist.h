@@ -53,6 +53,13 @@ struct hist_shape {
 #define HIST_RATIO_ONE		(1U << HIST_RATIO_ONE_SHIFT)
 #define HIST_RATIO_BITS		HIST_RATIO_ONE_SHIFT
 #define HIST_RATIO_TOP		(HIST_RATIO_ONE_SHIFT + 3)
+/*
+ * The medians of the extents, of which the ratio and its interval are read: in
+ * the overflow bucket only the maximum would be known, so that a variant that
+ * is 10 times as fast (clzero on one page) had an interval of no width. Ratios
+ * of 1024 and more are none of clears.
+ */
+#define HIST_UNITS_TOP		(HIST_RATIO_ONE_SHIFT + 10)
 
 /* Buckets of a shape, the overflow bucket (always the last) included. */
 #define HIST_BUCKETS(_bits, _top)	((((_top) - (_bits) + 1) << (_bits)) + 1)

@@ -445,7 +445,7 @@ static void make_block(struct block *b)
 	for (i = 0; i <= nr; i++) {
 		b->variant[i] = (struct variant) {
 			.ratios = xrealloc(NULL, config->extent_rounds * sizeof(__u32)),
-			.units = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP),
+			.units = new_hist(HIST_RATIO_BITS, HIST_UNITS_TOP),
 		};
 		b->sequence[i] = i;
 	}

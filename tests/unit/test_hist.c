@@ -12,6 +12,7 @@
 static const struct hist_shape shapes[] = {
 	{ HIST_NS_BITS, HIST_NS_TOP },
 	{ HIST_RATIO_BITS, HIST_RATIO_TOP },
+	{ HIST_RATIO_BITS, HIST_UNITS_TOP },
 };
 
 /* Every bucket's bounds, and the values at their edges */
@@ -177,6 +178,25 @@ static void test_median_between_buckets(void **state)
 	free(h);
 }
 
+/* However much faster a variant is, its interval has two ends. */
+static void test_interval_of_large_ratios(void **state)
+{
+	struct hist_shape s = { HIST_RATIO_BITS, HIST_UNITS_TOP };
+	struct hist *h = xrealloc(NULL, hist_size(s));
+	__u64 milli[3], i;
+
+	(void)state;
+	hist_init(h, s.bits, s.top);
+	for (i = 10; i < 30; i++)	/* 20 extents, on which it is 10 to 29 times as fast */
+		hist_add(h, i * HIST_RATIO_ONE);
+	hist_median_interval(h, milli);
+	/* Ranks 6 and 15 of 20, and what is between 10 and 11 */
+	assert_true(fabs(milli[0] - 19.5 * HIST_RATIO_ONE * HIST_MILLI) < 2e-4 * milli[0]);
+	assert_true(fabs(milli[1] - 15.0 * HIST_RATIO_ONE * HIST_MILLI) < 2e-4 * milli[1]);
+	assert_true(fabs(milli[2] - 24.0 * HIST_RATIO_ONE * HIST_MILLI) < 2e-4 * milli[2]);
+	free(h);
+}
+
 /* The median of whole numbers need not be one. */
 static void test_even_median(void **state)
 {
@@ -256,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_constant_is_exact),
 		cmocka_unit_test(test_median_between_buckets),
+		cmocka_unit_test(test_interval_of_large_ratios),
 		cmocka_unit_test(test_even_median),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_empty),
