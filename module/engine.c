@@ -300,6 +300,15 @@ static void no_extent(struct block *b, u64 rounds)
 			b->variant[i].cell->not_available += rounds;
 }
 
+/* A round that wants a new extent; 32-bit kernels have no % of 64 bits. */
+static bool extent_is_due(u64 round)
+{
+	u32 rest;
+
+	div_u64_rem(round, cb_run.config.extent_rounds, &rest);
+	return !rest;
+}
+
 /* Are the intervals of all ratios, the hidden copy's too, no wider than asked? */
 static bool narrow_enough(const struct block *b)
 {
@@ -325,7 +334,7 @@ static bool wants_more(struct block *b, u64 counted, u64 deadline)
 
 	if (!config->until || counted >= CB_SAMPLES_MAX)
 		return false;
-	if (counted % config->extent_rounds)
+	if (!extent_is_due(counted))
 		return true;
 	close_extent(b);
 	b->wide = !narrow_enough(b);
@@ -346,7 +355,7 @@ static void run_rounds(struct block *b)
 		bool counted = round >= config->warmup;
 		u64 on_extent = counted ? round - config->warmup : round;
 
-		if (on_extent % config->extent_rounds == 0) {
+		if (extent_is_due(on_extent)) {
 			close_extent(b);
 			b->sample.page = NULL;
 		}
@@ -395,7 +404,7 @@ static void run_latency_rounds(struct block *b)
 	unsigned int i;
 
 	for (round = 0; round < config->samples; round++) {
-		if (round % config->extent_rounds == 0 && !cb_extents_next(&b->extents, s))
+		if (extent_is_due(round) && !cb_extents_next(&b->extents, s))
 			return;
 		shuffle(b);
 		for (i = 0; i < b->nr; i++) {
