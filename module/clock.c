@@ -84,8 +84,12 @@ bool cb_clock_lost(void)
 /* cb_clock_ns() - a difference of two reads, in ns */
 u64 cb_clock_ns(u64 ticks)
 {
-	/* 2^64 / 10^6 ticks are an hour at 5 GHz: longer than any window */
-	return div_u64(ticks * 1000000 + ticks_khz / 2, ticks_khz);
+	/* Whole ms apart: 2^64 / 10^6 ticks are but an hour, less than a run. */
+	u32 rest;
+	u64 ms = div_u64_rem(ticks, ticks_khz, &rest);
+
+	return ms * NSEC_PER_MSEC +
+	       div_u64((u64)rest * NSEC_PER_MSEC + ticks_khz / 2, ticks_khz);
 }
 
 /* cb_clock_ticks() - the other way */
