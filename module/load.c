@@ -7,6 +7,7 @@
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/log2.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -14,12 +15,14 @@
 #include "clearbench.h"
 
 /*
- * What each of them goes round in, in blocks of the largest order. Larger than
- * a core's share of the last level cache, so that it is the memory that they
- * keep busy.
+ * What each of them goes round in. Larger than a core's share of the last level
+ * cache, so that it is the memory that they keep busy. In blocks of 4 MiB, or of
+ * the largest order where that is less: with pages of 64 KiB one of that order
+ * is 512 MiB, for each of the CPUs.
  */
 #define LOAD_BYTES		SZ_32M
-#define LOAD_BLOCKS		max_t(unsigned int, LOAD_BYTES >> (PAGE_SHIFT + MAX_PAGE_ORDER), 1)
+#define LOAD_ORDER		min_t(unsigned int, MAX_PAGE_ORDER, ilog2(SZ_4M) - PAGE_SHIFT)
+#define LOAD_BLOCKS		(LOAD_BYTES >> (PAGE_SHIFT + LOAD_ORDER))
 
 /**
  * struct load_cpu - one CPU of the load
@@ -47,7 +50,7 @@ static int load_thread(void *arg)
 
 	while (!kthread_should_stop()) {
 		for (i = 0; i < l->nr && !kthread_should_stop(); i++) {
-			clear_pages(page_address(l->block[i]), 1U << MAX_PAGE_ORDER);
+			clear_pages(page_address(l->block[i]), 1U << LOAD_ORDER);
 			cond_resched();
 		}
 		complete(&l->started);
@@ -61,15 +64,15 @@ static int load_thread(void *arg)
 
 static int start_cpu(struct load_cpu *l, int cpu)
 {
-	struct cb_sample s = { .order = MAX_PAGE_ORDER, .gfp = GFP_KERNEL, .nid = NUMA_NO_NODE };
-
 	l->cpu = cpu;
 	init_completion(&l->started);
 	l->block = kcalloc(LOAD_BLOCKS, sizeof(*l->block), GFP_KERNEL);
 	if (!l->block)
 		return -ENOMEM;
 	for (; l->nr < LOAD_BLOCKS; l->nr++) {
-		l->block[l->nr] = cb_alloc(&s, 0);
+		/* On its own node, or near to it: not all on that of the writer */
+		l->block[l->nr] = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_NOWARN |
+						   __GFP_NORETRY, LOAD_ORDER);
 		if (!l->block[l->nr])
 			return -ENOMEM;
 	}
@@ -94,7 +97,7 @@ void cb_load_stop(void)
 		if (l->task)
 			kthread_stop(l->task);
 		while (l->nr)
-			__free_pages(l->block[--l->nr], MAX_PAGE_ORDER);
+			__free_pages(l->block[--l->nr], LOAD_ORDER);
 		kfree(l->block);
 	}
 	kfree(load_cpus);
