@@ -17,6 +17,7 @@
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/suspend.h>
@@ -562,37 +563,43 @@ static void label_cell(struct cb_cell *cell)
 }
 
 /*
- * A large extent in atomic context holds its CPU for as long as its clear
- * takes. That is estimated, by two clears of it in process context, and what
- * is above the limit is refused.
+ * An extent of so many bytes in atomic context holds its CPU for as long as its
+ * clear takes. That is estimated, by two clears of it in process context, and
+ * what is above the limit is refused. Not by the order: with pages of 64 KiB
+ * the largest that the buddy allocator has is 512 MiB.
  */
+#define JUDGED_BYTES		SZ_8M
+
 static void judge_hold_time(struct block *b, struct cb_cell *cells, unsigned int nr)
 {
+	const struct cb_context *process = &cb_contexts[0];
 	struct cb_sample s = b->sample;
 	unsigned int i;
 
-	if (!b->context->atomic || !cb_order_is_large(s.order))
+	if (!b->context->atomic || (u64)s.npages * PAGE_SIZE < JUDGED_BYTES)
 		return;
-	cb_take(b->context, &s);
+	s.gfp = process->gfp;
+	cb_take(process, &s);
 	if (!s.page)
 		return;		/* nor will there be one for the rounds */
 	for (i = 0; i < nr && !should_stop(b); i++) {
 		struct cb_cell *cell = &cells[i];
+		struct cb_sample clear = s;
 		u64 ms;
 
 		if (cell->state != CB_OK)
 			continue;
-		s.batch = batch_pages(cell);
-		cell->method->time(&s);
+		clear.batch = batch_pages(cell);
+		cell->method->time(&clear);
 		cond_resched();
-		cell->method->time(&s);
+		cell->method->time(&clear);
 		cond_resched();
-		ms = div_u64(cb_clock_ns(s.clear_ticks), NSEC_PER_MSEC);
+		ms = div_u64(cb_clock_ns(clear.clear_ticks), NSEC_PER_MSEC);
 		if (ms > cb_atomic_limit_ms)
 			refuse(cell, "would hold the CPU for %llu ms; module parameter atomic_limit_ms is %u",
 			       ms, cb_atomic_limit_ms);
 	}
-	cb_give(b->context, &s);
+	cb_give(process, &s);
 }
 
 static struct variant *find_baseline(struct block *b)
