@@ -306,6 +306,14 @@ check "it is reported as failed, without a time" every 'c["method"] == "batched"
 check "... and the other is not" every 'c["method"] == "legacy"' 'c["state"] == "ok" && c["verify"] == "ok"'
 rmmod clearbench
 
+check "loads with a method that leaves a byte after its rounds" insmod $KO test_leave_byte=legacy+
+run_with orders=0,4 samples=60 > /dev/null
+check "its times are dropped" every 'c["method"] == "legacy"' \
+	'c["state"] == "failed" && c["verify"] == "failed" && c["min_ns"] == "-" && c["floor_lo"] == "-"'
+check "... and what others have against it" every 'c["method"] == "batched"' \
+	'c["state"] == "ok" && c["p50_ns"] > 0 && c["ratio"] == "-" && c["ratio_lo"] == "-"'
+rmmod clearbench
+
 check "loads with a small bound for histograms" insmod $KO hist_limit_mib=1
 check "a sweep above it is refused" sh -c "! echo 1 2>/dev/null > $D/run"
 check "... with the sum" sh -c "dmesg | tail -n 1 | grep -q '66 cells take [0-9]* MiB, the limit is 1 MiB'"
