@@ -20,8 +20,9 @@ static double larger(double a, double b)
  * The change is that of the time, so it is one less than the inverse of the
  * ratio. A difference is called one when its interval excludes "no change", and
  * the change is larger than the noise that two copies of the baseline showed;
- * else the largest of all these is its bound. `make calibrate` says how often
- * that is right.
+ * else the largest of all these is its bound. Which of the two copies is called
+ * the first is arbitrary, so the noise holds on both sides of 0. `make calibrate`
+ * says how often that is right.
  *
  * Return: the verdict.
  */
@@ -43,16 +44,13 @@ struct verdict judge(const struct cell *before, const struct cell *after)
 		v.change = CELL_NUM(after, p50_ns) / CELL_NUM(before, p50_ns) - 1;
 	if (floor_lo > 0 && floor_hi >= floor_lo)
 		v.floor = larger(fabs(1 / floor_lo - 1), fabs(1 / floor_hi - 1));
-	else
-		floor_hi = 1;
 	if (!(lo > 0 && hi >= lo))
 		return v;
 
 	v.lo = 1 / hi - 1;
 	v.hi = 1 / lo - 1;
 	v.known = true;
-	v.differs = (lo > 1 && ratio > floor_hi) ||
-		    (hi < 1 && ratio < (isnan(v.floor) ? 1 : floor_lo));
+	v.differs = (v.lo > 0 || v.hi < 0) && fabs(v.change) > larger(v.floor, 0);
 	v.bound = larger(v.floor, larger(fabs(v.lo), fabs(v.hi)));
 	return v;
 }

@@ -345,6 +345,11 @@ static void test_verdicts(void **state)
 	/* beyond it, and an interval that does not */
 	expect(PAIR("mail", RATIO("1.01", "0.999", "1.021"), FLOOR("0.993", "1.007")),
 	       "|x| < 2.06 %");
+	/* noise that happened to fall on one side was noise of either sign */
+	expect(PAIR("mail", RATIO("1.01", "1.005", "1.015"), FLOOR("0.98", "1.001")),
+	       "|x| < 2.04 %");
+	expect(PAIR("mail", RATIO("0.99", "0.985", "0.995"), FLOOR("0.999", "1.02")),
+	       "|x| < 1.96 %");
 	/* no interval: no verdict */
 	expect(PAIR("mail", RATIO("1.25", "null", "null")), "-20.0 % ?");
 	/* no noise floor */
