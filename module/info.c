@@ -60,7 +60,7 @@ static void list_distortions(char words[WORDS_LEN])
 		add_word(words, "debug_pagealloc");
 }
 
-/* The vendor of the hypervisor by CPUID's own words; "none", "unknown" */
+/* The vendor of the hypervisor by CPUID's own words; "none", "unnamed", "unknown" */
 static void find_hypervisor(char vendor[16])
 {
 #ifdef __x86_64__
@@ -91,8 +91,8 @@ static void find_hypervisor(char vendor[16])
 	for (i = 0; vendor[i]; i++)
 		if (!isprint(vendor[i]))
 			vendor[i] = '?';
-	if (!vendor[0])
-		strscpy(vendor, "unknown", 16);
+	if (!vendor[0])		/* there is one, that hides its name */
+		strscpy(vendor, "unnamed", 16);
 #else
 	strscpy(vendor, "unknown", 16);
 #endif

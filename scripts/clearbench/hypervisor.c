@@ -21,7 +21,7 @@ bool user_mode_linux(void)
 
 /**
  * hypervisor_name() - what this machine runs under
- * @vendor: its maker by CPUID's own words, "none", or "unknown"
+ * @vendor: its maker by CPUID's own words, "none", "unnamed" or "unknown"
  */
 void hypervisor_name(char vendor[HYPERVISOR_LEN])
 {
@@ -53,8 +53,9 @@ void hypervisor_name(char vendor[HYPERVISOR_LEN])
 	for (i = 0; vendor[i]; i++)
 		if (!isprint((unsigned char)vendor[i]))
 			vendor[i] = '?';
-	if (vendor[0])
-		return;
-#endif
+	if (!vendor[0])		/* there is one, that hides its name */
+		strcpy(vendor, "unnamed");
+#else
 	strcpy(vendor, "unknown");
+#endif
 }

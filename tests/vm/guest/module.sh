@@ -23,6 +23,10 @@ top=$(sed -n "s/^max_order: //p" $D/info)
 check "info knows the kernel" grep -q "^kernel: $(uname -r) " $D/info
 check "info measured the clock in each context" \
 	[ "$(awk '/^clock_ns_/ && $2 > 0' $D/info | wc -l)" = "$(grep -vc '^#' $D/available_contexts)" ]
+if grep -qw hypervisor /proc/cpuinfo; then
+	check "a guest is marked, whatever its hypervisor calls itself" \
+		grep -qE '^marks: (.* )?(guest|emulated)' $D/info
+fi
 check "available_methods says of which release a copy is" \
 	sh -c "grep -q '^upstream.*7\.2.*copy' $D/available_methods && grep -q '^legacy.*6\.1 to 7\.1' $D/available_methods"
 
