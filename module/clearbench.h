@@ -367,12 +367,17 @@ const char *cb_batch_name(unsigned int batch, char buf[12]);
  *	of memory
  * @nr: of @held
  * @max: how many may be held
+ * @given: the one given back last, and not taken since
+ * @places: pieces of memory that have been taken, as far as is seen: the
+ *	allocator hands out what was given back last, as a rule
  */
 struct cb_extents {
 	const struct cb_context *context;
 	struct page **held;
 	unsigned int nr;
 	unsigned int max;
+	struct page *given;
+	u64 places;
 };
 
 int cb_extents_init(struct cb_extents *x, const struct cb_context *context,

@@ -77,6 +77,7 @@ struct variant {
  * @sequence: of this round
  * @sample: what all of them clear
  * @wide: time was up before the intervals were as narrow as `until` asks
+ * @places: pieces of memory that the counted rounds had; 0: fresh ones
  */
 struct block {
 	const struct cb_context *context;
@@ -89,6 +90,7 @@ struct block {
 	struct rnd_state *rnd;
 	int cpu;
 	bool wide;
+	u64 places;
 };
 
 static bool should_stop(const struct block *b)
@@ -644,6 +646,7 @@ static struct variant *find_baseline(struct block *b)
 
 static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 {
+	u64 units = b->variant[b->nr - 1].units->count;	/* of the hidden copy */
 	struct cb_cell *cell = v->cell;
 
 	if (cell->state == CB_FAILED)
@@ -661,6 +664,9 @@ static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 	if (cell->not_available)
 		add_note(cell, "no extent for %llu of %llu rounds", cell->not_available,
 			 cb_run.config.samples);
+	/* Units that repeat a placement are fewer than they look. */
+	if (b->places && units > b->places)
+		add_note(cell, "%llu extents in %llu places", units, b->places);
 	if (cell->state_missed)
 		add_note(cell, "%llu samples got other memory than was prepared",
 			 cell->state_missed);
@@ -750,6 +756,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 		return;
 	}
 	run_rounds(b);
+	b->places = b->extents.places;
 	if (config->latency && !should_stop(b))
 		run_latency_rounds(b);
 	cb_extents_free(&b->extents, cells->order);

@@ -188,6 +188,7 @@ static void give_oldest(struct cb_extents *x, const struct cb_sample *s)
 	struct cb_sample old = *s;
 
 	old.page = x->held[0];
+	x->given = old.page;
 	cb_give(x->context, &old);
 	memmove(x->held, x->held + 1, --x->nr * sizeof(*x->held));
 }
@@ -204,6 +205,8 @@ bool cb_extents_next(struct cb_extents *x, struct cb_sample *s)
 {
 	do {
 		cb_take(x->context, s);
+		if (s->page && s->page != x->given)
+			x->places++;
 		if (x->nr && (!s->page || x->nr == x->max))
 			give_oldest(x, s);
 		else if (!s->page)

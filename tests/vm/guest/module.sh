@@ -162,6 +162,14 @@ check "... after its time, and says so" every 1 'c["n"] > 20 && c["n"] % 10 == 0
 check "until that is reached" run_with samples=20 until=100.00 until_s=60
 check "... is not labelled" every 1 'c["n"] >= 60 && c["note"] !~ /until/'
 set_knobs until=0 until_s=60 test_delay_ns=0 contexts=process,softirq,spinlock
+# A sixteenth of the memory holds fewer extents than that
+check "takes more extents than it may hold" run_with "orders=0,$max" extent_rounds=1 contexts=process \
+	samples=$(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) / 16 / (4 << max) + 16)) verify=0
+check "... and says that they share places" every "c[\"order\"] == $max" \
+	'c["note"] ~ /[0-9]+ extents in [0-9]+ places/'
+check "... where they do" every 'c["order"] == 0' 'c["note"] == "-"'
+set_knobs extent_rounds=10 contexts=process,softirq,spinlock verify=1
+
 check "every method, batch and cache state verifies" run_with orders=0,3,5 \
 	"methods=$(grep -v '^#' $D/available_methods | cut -f 1 | grep -vE '^(v1|contig)$' | tr '\n' ',' | sed 's/,$//')" \
 	batches=1,2,3,7,full,auto samples=4 cache=cold
