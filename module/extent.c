@@ -279,13 +279,16 @@ void cb_state_exit(void)
 	vfree(displace);
 }
 
-/* Calls @step for a range, a chunk at a time. Process context. */
+/*
+ * Calls @step for a range, a chunk at a time, as long as the run goes on.
+ * Process context.
+ */
 static void in_chunks(void *addr, unsigned long len,
 		      void (*step)(void *addr, unsigned long len))
 {
 	unsigned long n;
 
-	for (; len; addr += n, len -= n) {
+	for (; len && !READ_ONCE(cb_run.stop); addr += n, len -= n) {
 		n = min_t(unsigned long, CHUNK, len);
 		step(addr, n);
 		cond_resched();
