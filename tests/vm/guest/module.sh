@@ -331,6 +331,18 @@ check "a sweep above it is refused" sh -c "! echo 1 2>/dev/null > $D/run"
 check "... with the sum" sh -c "dmesg | tail -n 1 | grep -q '66 cells take [0-9]* MiB, the limit is 1 MiB'"
 rmmod clearbench
 
+P=/sys/kernel/debug/sched/preempt
+if [ -e $P ] && ! uname -v | grep -q PREEMPT_RT && insmod $KO && set_knobs force_preempt=1 &&
+	! sh -c "echo 0 > $D/force_preempt; echo none 2>/dev/null > $P"; then
+	set_knobs force_preempt=1
+	echo none > $P
+	rmmod clearbench && insmod $KO
+	check "a model that is still forced from before is marked" \
+		grep -qE '^preempt: none!' $D/info
+	echo full > $P
+fi
+grep -q '^clearbench ' /proc/modules && rmmod clearbench
+
 for i in 1 2 3; do
 	insmod $KO && run_with orders=0-3 samples=3 > /dev/null && rmmod clearbench || break
 done
