@@ -24,6 +24,9 @@
 
 #include "clearbench.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 /* Rounds in a row without an extent after which there will be none */
 #define GIVE_UP_ROUNDS		32
 
@@ -202,7 +205,7 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 		.sample = &s,
 		.fresh = cache == CB_FRESH && !method->allocates,
 	};
-	u64 start = cb_clock();
+	u64 start = cb_clock(), ns;
 
 	s.batch = batch_pages(cell);
 	if (!method->allocates)
@@ -227,11 +230,15 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 	note_node(cell, page_to_nid(s.page));
 	cell->disturbed += !!s.switches;
 	cell->state_missed += prepared && prepared != s.page;
-	hist_add(cell->clear, cb_clock_ns(s.clear_ticks));
+	ns = cb_clock_ns(s.clear_ticks);
+	hist_add(cell->clear, ns);
 	if (cell->alloc && s.alloc_ticks)
 		hist_add(cell->alloc, cb_clock_ns(s.alloc_ticks));
 	if (cell->free)
 		hist_add(cell->free, cb_clock_ns(s.free_ticks));
+	trace_clearbench_sample(b->context->name, cell->order, method->name,
+				method->batched ? s.batch : 0, b->cpu, page_to_nid(s.page),
+				ns, s.switches);
 }
 
 /* Fisher and Yates, by a generator that the seed determines */
@@ -1131,6 +1138,7 @@ int cb_engine_run(void)
 	cb_run.stop_reason = NULL;
 	strscpy(cb_run.status, "running", sizeof(cb_run.status));
 	mutex_unlock(&cb_run.lock);
+	trace_clearbench_run_start(cb_run.nr_cells, cb_run.config.samples, cb_run.cells[0].cpu);
 
 	ret = cb_load_start(cb_run.config.load, cb_run.cells[0].cpu);
 	if (ret) {
@@ -1169,6 +1177,7 @@ out:
 		strscpy(cb_run.status, cb_run.stop ? "stopped" : "done", sizeof(cb_run.status));
 	}
 	cb_run.running = false;
+	trace_clearbench_run_end(cb_run.nr_done, cb_run.nr_cells, ret);
 	mutex_unlock(&cb_run.lock);
 	free_sweep(sweep);
 	return ret;
