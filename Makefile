@@ -114,6 +114,7 @@ LINT_SH	= $(shell grep -lE '^.!/bin/(ba)?sh' $$(git ls-files scripts tests))
 # columns cannot stand in parentheses.
 CHECKPATCH_IGNORE := LONG_LINE_STRING,FILE_PATH_CHANGES,COMPLEX_MACRO,MACRO_ARG_REUSE,LINUX_VERSION_CODE,CONSTANT_COMPARISON,BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE,IS_ENABLED_CONFIG,MACRO_ARG_PRECEDENCE
 # OpenMP writes reduction(+:sum), in scripts/workloads.
+# TRACE_EVENT() has a layout of its own.
 # The tests are tables of text, and cmocka has its own way of naming.
 CHECKPATCH_TESTS := LONG_LINE,SPLIT_STRING,CAMELCASE,STATIC_CONST_CHAR_ARRAY,EMBEDDED_FUNCTION_NAME,USE_NEGATIVE_ERRNO,AVOID_EXTERNS,SPACING
 lint: tools
@@ -124,6 +125,7 @@ lint: tools
 			case $$f in \
 			tests/*) ignore=$$ignore,$(CHECKPATCH_TESTS) ;; \
 			scripts/workloads/*) ignore=$$ignore,SPACING ;; \
+			*/trace.h) ignore=$$ignore,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE ;; \
 			esac; \
 			out=$$(perl $(CHECKPATCH) --no-tree --strict --terse --quiet --show-types \
 				--ignore $$ignore -f $$f) || { echo "$$out"; status=1; }; \

@@ -10,6 +10,7 @@
  *   engine.c	crosses them: cells, rounds, paired ratios
  *   load.c	other CPUs that clear meanwhile
  *   latency.c	what a clear does to others on its CPU
+ *   watch.c	what the kernel itself clears, and watch_probe.c how long it takes
  *   preempt.c	models that the kernel contains and does not admit
  *   info.c	the environment that a figure depends on
  *   debugfs.c	the files
@@ -406,6 +407,14 @@ void cb_latency_sample(struct cb_latency *l, const struct cb_context *context,
 /* preempt.c */
 bool cb_preempt_forced(void);
 int cb_force_preempt(bool on);
+
+/* watch.c */
+int cb_watch_start(int pid);
+void cb_watch_stop(void);
+void cb_watch_exit(void);
+bool cb_watching(void);
+void cb_watch_show(struct seq_file *m);
+void cb_watch_results(struct seq_file *m);
 
 /* load.c */
 int cb_load_start(unsigned int nr, int cpu);

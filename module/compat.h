@@ -119,6 +119,11 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* fprobe hands ftrace_regs to its handlers since 6.14; before that a kretprobe does. */
+#if defined(CB_HAVE_FPROBE_REGS) && defined(CONFIG_FPROBE)
+#define CB_HAVE_FPROBE		1
+#endif
+
 /* The lazy model came in 6.13; on PREEMPT_RT it made the model switchable. */
 #ifdef CB_HAVE_PREEMPT_MODEL_LAZY
 #define CB_RT_FULL		"rt-full"

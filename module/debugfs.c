@@ -141,6 +141,72 @@ static const struct file_operations run_fops = {
 	.release = single_release,
 };
 
+/* watch, watch_results */
+
+/* The text is 0 to stop, "all", or the number of a process. */
+static int watch_set(const char *text)
+{
+	int pid = 0, ret = 0;
+
+	if (strcmp(text, "all") && (kstrtoint(text, 10, &pid) || pid < 0))
+		return -EINVAL;
+	mutex_lock(&cb_run.lock);
+	if (!strcmp(text, "0"))
+		cb_watch_stop();
+	else if (cb_run.running || cb_watching())
+		ret = -EBUSY;
+	else
+		ret = cb_watch_start(pid);
+	mutex_unlock(&cb_run.lock);
+	return ret;
+}
+
+static ssize_t watch_write(struct file *file, const char __user *ubuf,
+			   size_t count, loff_t *ppos)
+{
+	char *text, *buf = read_text(ubuf, count, ppos, &text);
+	int ret = -EINVAL;
+
+	if (!IS_ERR(buf)) {
+		ret = watch_set(text);
+		kfree(buf);
+	}
+	if (ret == -EINVAL)
+		pr_info("watch: refused (not understood); legal is the number of a process, all, or 0 to stop\n");
+	return ret ?: count;
+}
+
+static int watch_show(struct seq_file *m, void *unused)
+{
+	mutex_lock(&cb_run.lock);
+	cb_watch_show(m);
+	mutex_unlock(&cb_run.lock);
+	return 0;
+}
+
+static int watch_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, watch_show, NULL);
+}
+
+static const struct file_operations watch_fops = {
+	.owner = THIS_MODULE,
+	.open = watch_open,
+	.read = seq_read,
+	.write = watch_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int watch_results_show(struct seq_file *m, void *unused)
+{
+	mutex_lock(&cb_run.lock);
+	cb_watch_results(m);
+	mutex_unlock(&cb_run.lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(watch_results);
+
 /* status, info, available_* */
 
 static int status_show(struct seq_file *m, void *unused)
@@ -450,7 +516,9 @@ int cb_debugfs_init(void)
 	for (i = 0; i < cb_nr_knobs; i++)
 		debugfs_create_file(cb_knobs[i].name, 0600, debugfs_dir,
 				    (void *)&cb_knobs[i], &knob_fops);
+	CB_READ_FILE(watch_results);
 	debugfs_create_file("run", 0600, debugfs_dir, NULL, &run_fops);
+	debugfs_create_file("watch", 0600, debugfs_dir, NULL, &watch_fops);
 	return 0;
 }
 

@@ -1114,7 +1114,7 @@ static struct task_struct *new_thread(struct sweep *sweep)
  * Process context.
  *
  * Return: 0 when done or stopped on request; -EINTR after a signal, -EIO when
- * it failed midway (the status says why), -EBUSY while another is under way,
+ * it failed midway (the status says why), -EBUSY while another or a watch is under way,
  * -EINVAL, -EDOM or -ENOMEM when it was refused.
  */
 int cb_engine_run(void)
@@ -1124,7 +1124,7 @@ int cb_engine_run(void)
 	int ret = 0;
 
 	mutex_lock(&cb_run.lock);
-	if (cb_run.running) {
+	if (cb_run.running || cb_watching()) {
 		mutex_unlock(&cb_run.lock);
 		return -EBUSY;
 	}

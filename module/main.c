@@ -34,6 +34,7 @@ free_state:
 static void __exit clearbench_exit(void)
 {
 	cb_debugfs_exit();
+	cb_watch_exit();
 	cb_force_preempt(false);
 	cb_contexts_exit();
 	cb_engine_exit();

@@ -42,6 +42,18 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 	X(context) X(order) X(method) X(batch) X(hist)			\
 	X(lower) X(upper) X(count)
 
+/*
+ * `watch_results`, a line a record: `alloc`, allocations of an order in a context
+ * and what has them cleared; `clear`, clears that a probe timed, by which
+ * function; `not_timed`, which one could not be and why; `caller`, by whom, the
+ * innermost function first; `lost`, what was not counted; `about`, a key and a
+ * value. What does not apply is "-".
+ */
+#define CB_WATCH_MAGIC		"# clearbench watch v1"
+#define CB_WATCH_COLUMNS(X)						\
+	X(record) X(context) X(order) X(cleared) X(count) X(pages)	\
+	X(p50_ns) X(p90_ns) X(p99_ns) X(max_ns) X(text)
+
 /* Limits of the knobs. The largest extent is 1 GiB, a gigantic page of x86. */
 #define CB_EXTENT_SHIFT_MAX	30
 #define CB_SAMPLES_MAX		10000000	/* rounds of one cell */

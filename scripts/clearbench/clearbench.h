@@ -48,6 +48,7 @@ extern const struct verb verb_compare;
 extern const struct verb verb_matrix;
 extern const struct verb verb_plot;
 extern const struct verb verb_hugetlb;
+extern const struct verb verb_watch;
 
 /* usage.c */
 void verb_help(const struct verb *verb, FILE *to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The module's settings. Which there are, its folder says: every file that its
- * owner may write is one, but for `run`. The user backend says it itself.
+ * owner may write is one, but for `run` and `watch`. The user backend says it itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static int find_files(struct knobs *knobs)
 		struct stat st;
 
 		if (!stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0200) &&
-		    strcmp(entry->d_name, "run"))
+		    strcmp(entry->d_name, "run") && strcmp(entry->d_name, "watch"))
 			add_knob(knobs, entry->d_name);
 		free(path);
 	}

@@ -14,6 +14,7 @@ static const struct verb *const verbs[] = {
 	&verb_matrix,
 	&verb_plot,
 	&verb_hugetlb,
+	&verb_watch,
 };
 
 static void overview(FILE *to)
