@@ -45,7 +45,7 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 /*
  * `watch_results`, a line a record: `alloc`, allocations of an order in a context
  * and what has them cleared; `clear`, clears that a probe timed, by which
- * function; `not_timed`, which one could not be and why; `caller`, by whom, the
+ * function; `not_timed`, where none of a kind could be, each and why; `caller`, by whom, the
  * innermost function first; `lost`, what was not counted; `about`, a key and a
  * value. What does not apply is "-".
  */

@@ -74,6 +74,11 @@ static const char * const cleared_names[NR_CLEARED] = {
 	"no", "gfp_zero", "init_on_alloc", "failed"
 };
 
+/* Who clears; of each, the first function that is proved to be seen is timed. */
+enum kind { KIND_ALLOCATOR, KIND_FAULT, NR_KINDS };
+
+static const char * const kind_names[NR_KINDS] = { "allocator", "fault" };
+
 /**
  * struct caller - who had memory cleared
  * @nr: of @frame; 0: this place of the table is free
@@ -108,7 +113,7 @@ struct watch_cpu {
 	u64 count[NR_CTX][NR_CLEARED][CB_ORDERS];
 	struct callers callers[NR_LEVELS];
 	u64 missed;			/* durations that ended in an NMI */
-	struct hist *time[CB_WATCH_PROBES][CB_ORDERS];
+	struct hist *time[NR_KINDS][CB_ORDERS];
 };
 
 static struct {
@@ -121,9 +126,9 @@ static struct {
 	struct watch_cpu **cpu;		/* the first possible one gets the sum */
 	struct tracepoint *alloc;
 	struct tracepoint *fork;
-	bool proved[CB_WATCH_PROBES];
+	int timed[NR_KINDS];		/* by which of cb_watch_probes[]; -1: not */
+	u64 missed[NR_KINDS];
 	const char *why_not[CB_WATCH_PROBES];
-	u64 missed[CB_WATCH_PROBES];
 	u64 cost_count;			/* tenths of ns an allocation */
 	u64 cost_time;
 	bool by_free;			/* init_on_free clears, and not the allocation */
@@ -145,6 +150,11 @@ static void sees_fork(void *unused, struct task_struct *parent, struct task_stru
 		set_bit(child->tgid, watch.tgids);
 	else if (test_bit(child->tgid, watch.tgids))
 		clear_bit(child->tgid, watch.tgids);
+}
+
+static enum kind kind_of(unsigned int probe)
+{
+	return cb_watch_probes[probe].by_fault ? KIND_FAULT : KIND_ALLOCATOR;
 }
 
 static __always_inline enum level this_level(void)
@@ -257,7 +267,7 @@ bool cb_watch_enter(unsigned int probe, unsigned int order, struct cb_watch_call
 	if (!is_watched(current) || order >= CB_ORDERS || order > CB_ORDER_MAX)
 		return false;
 	call->order = order;
-	if (cb_watch_probes[probe].by_fault) {
+	if (kind_of(probe) == KIND_FAULT) {
 		preempt_disable_notrace();
 		w = watch.cpu[raw_smp_processor_id()];
 		count_cleared(&w->callers[this_level()], order);
@@ -280,7 +290,7 @@ void cb_watch_leave(unsigned int probe, const struct cb_watch_call *call)
 	if (in_nmi())
 		w->missed++;
 	else
-		hist_add(w->time[probe][call->order], ns);
+		hist_add(w->time[kind_of(probe)][call->order], ns);
 	local_irq_restore(flags);
 }
 
@@ -313,10 +323,10 @@ static struct watch_cpu *new_cpu(int cpu)
 
 	if (!w)
 		return NULL;
-	hists = vzalloc_node(hist_step() * CB_WATCH_PROBES * (CB_ORDER_MAX + 1), nid);
+	hists = vzalloc_node(hist_step() * NR_KINDS * (CB_ORDER_MAX + 1), nid);
 	if (!hists)
 		goto no_memory;
-	for (i = 0; i < CB_WATCH_PROBES; i++)
+	for (i = 0; i < NR_KINDS; i++)
 		for (order = 0; order <= CB_ORDER_MAX; order++, hists += hist_step())
 			w->time[i][order] = hists;
 	for (i = 0; i < NR_LEVELS; i++) {
@@ -339,7 +349,7 @@ static void reset_cpu(struct watch_cpu *w, int cpu)
 
 	memset(w->count, 0, sizeof(w->count));
 	w->missed = 0;
-	for (i = 0; i < CB_WATCH_PROBES; i++)
+	for (i = 0; i < NR_KINDS; i++)
 		for (order = 0; order <= CB_ORDER_MAX; order++)
 			hist_init(w->time[i][order], WATCH_BITS, WATCH_TOP);
 	for (i = 0; i < NR_LEVELS; i++) {
@@ -415,7 +425,7 @@ static void merge_cpu(struct watch_cpu *to, const struct watch_cpu *from)
 	for (i = 0; i < sizeof(from->count) / sizeof(*src); i++)
 		dst[i] += src[i];
 	to->missed += from->missed;
-	for (i = 0; i < CB_WATCH_PROBES; i++)
+	for (i = 0; i < NR_KINDS; i++)
 		for (k = 0; k <= CB_ORDER_MAX; k++)
 			add_hist(to->time[i][k], from->time[i][k]);
 	for (i = 0; i < NR_LEVELS; i++) {
@@ -467,12 +477,11 @@ static void check_types(void)
 
 static void detach(void)
 {
-	unsigned int i;
+	unsigned int kind;
 
-	for (i = 0; i < CB_WATCH_PROBES; i++) {
-		if (watch.proved[i])
-			watch.missed[i] = cb_watch_probe_stop(i);
-	}
+	for (kind = 0; kind < NR_KINDS; kind++)
+		if (watch.timed[kind] >= 0)
+			watch.missed[kind] = cb_watch_probe_stop(watch.timed[kind]);
 	tracepoint_probe_unregister(watch.alloc, (void *)sees_alloc, NULL);
 	tracepoint_probe_unregister(watch.fork, (void *)sees_fork, NULL);
 	tracepoint_synchronize_unregister();
@@ -505,36 +514,34 @@ static int attach(void)
 #define COST_PASSES		7
 #define COST_ALLOCATIONS	256
 
-static u64 seen_by(unsigned int probe, unsigned int order)
+static bool was_seen(enum kind kind, unsigned int order)
 {
-	u64 seen = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		seen += watch.cpu[cpu]->time[probe][order]->count;
-	return seen;
+		if (watch.cpu[cpu]->time[kind][order]->count)
+			return true;
+	return false;
 }
 
-static const char *prove_by_alloc(unsigned int probe)
+static const char *prove_by_alloc(void)
 {
 	struct page *page = alloc_pages(GFP_KERNEL | __GFP_ZERO, PROOF_ORDER);
 
 	if (!page)
 		return "no memory to prove it by";
 	__free_pages(page, PROOF_ORDER);
-	return seen_by(probe, PROOF_ORDER) ? NULL :
+	return was_seen(KIND_ALLOCATOR, PROOF_ORDER) ? NULL :
 	       "a known allocation did not pass through it: inlined into its callers";
 }
 
 /* A page fault on a huge page of the process that writes to the file */
-static const char *prove_by_fault(unsigned int probe)
+static const char *prove_by_fault(void)
 {
 	unsigned long addr, at;
 
 	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
 		return "this kernel has no huge page fault to prove it by";
-	if (want_init_on_alloc(0))
-		return "init_on_alloc clears huge pages before their fault could: nothing to prove it by";
 	addr = vm_mmap(NULL, 0, 2 * PMD_SIZE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, 0);
 	if (IS_ERR_VALUE(addr))
@@ -542,27 +549,47 @@ static const char *prove_by_fault(unsigned int probe)
 	at = ALIGN(addr, PMD_SIZE);
 	put_user(1, (char __user *)at);
 	vm_munmap(addr, 2 * PMD_SIZE);
-	return seen_by(probe, PMD_SHIFT - PAGE_SHIFT) ? NULL :
+	if (was_seen(KIND_FAULT, PMD_SHIFT - PAGE_SHIFT))
+		return NULL;
+	/* Since 6.13 such a fault does not clear what init_on_alloc has cleared. */
+	return want_init_on_alloc(0) ?
+	       "no huge page fault passed through it (boot with init_on_alloc=0, and is transparent_hugepage/enabled always?)" :
 	       "no huge page fault passed through it (is transparent_hugepage/enabled always?)";
 }
 
-static void start_probes(void)
+/* Return: NULL, or why @probe times nothing; it is not there then. */
+static const char *start_probe(unsigned int probe)
 {
+	const char *why = cb_watch_probe_start(probe);
+
+	if (why)
+		return why;
+	why = kind_of(probe) == KIND_FAULT ? prove_by_fault() : prove_by_alloc();
+	if (why)
+		cb_watch_probe_stop(probe);
+	return why;
+}
+
+/* Return: is anything timed? */
+static bool start_probes(void)
+{
+	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < CB_WATCH_PROBES; i++) {
+	for (i = 0; i < NR_KINDS; i++) {
+		watch.timed[i] = -1;
 		watch.missed[i] = 0;
-		watch.proved[i] = false;
-		watch.why_not[i] = watch_time ? cb_watch_probe_start(i) : "watch_time is 0";
+	}
+	for (i = 0; i < CB_WATCH_PROBES; i++) {
+		if (watch.timed[kind_of(i)] >= 0)
+			continue;
+		watch.why_not[i] = watch_time ? start_probe(i) : "watch_time is 0";
 		if (watch.why_not[i])
 			continue;
-		watch.why_not[i] = cb_watch_probes[i].by_fault ? prove_by_fault(i) :
-								 prove_by_alloc(i);
-		if (watch.why_not[i])
-			cb_watch_probe_stop(i);
-		else
-			watch.proved[i] = true;
+		watch.timed[kind_of(i)] = i;
+		any = true;
 	}
+	return any;
 }
 
 /* The quickest of some passes, in ticks: one page, cleared, and given back */
@@ -675,8 +702,7 @@ int cb_watch_start(int pid)
 	}
 	counted = time_allocations();
 	watch.cost_count = cost_above(bare, counted);
-	start_probes();
-	watch.cost_time = cost_above(counted, time_allocations());
+	watch.cost_time = start_probes() ? cost_above(counted, time_allocations()) : 0;
 
 	/* From here on those count who were meant. */
 	clear_bit(own, watch.tgids);
@@ -746,38 +772,37 @@ static void show_quantile(struct seq_file *m, const struct hist *h, unsigned int
 	seq_printf(m, "\t%llu", div_u64(hist_quantile(h, permille) + HIST_MILLI / 2, HIST_MILLI));
 }
 
-static void show_times(struct seq_file *m, const struct watch_cpu *w)
+static void show_times(struct seq_file *m, const struct watch_cpu *w, enum kind kind)
 {
-	unsigned int i, order;
+	const char *name = cb_watch_probes[watch.timed[kind]].function;
+	unsigned int order;
 
-	for (i = 0; i < CB_WATCH_PROBES; i++) {
-		const char *name = cb_watch_probes[i].function;
+	for (order = 0; order <= CB_ORDER_MAX; order++) {
+		const struct hist *h = w->time[kind][order];
 
-		if (watch.why_not[i]) {
-			seq_printf(m, "not_timed\t-\t-\t-\t-\t-\t-\t-\t-\t-\t%s: %s\n", name,
-				   watch.why_not[i]);
+		if (!h->count)
 			continue;
-		}
-		for (order = 0; order <= CB_ORDER_MAX; order++) {
-			const struct hist *h = w->time[i][order];
-
-			if (!h->count)
-				continue;
-			seq_printf(m, "clear\t-\t%u\t%s\t%llu\t%llu", order,
-				   cb_watch_probes[i].by_fault ? "fault" : "allocator",
-				   h->count, h->count << order);
-			show_quantile(m, h, 500);
-			show_quantile(m, h, 900);
-			show_quantile(m, h, 990);
-			seq_printf(m, "\t%llu\t%s\n", h->max, name);
-		}
-		if (watch.missed[i])
-			seq_printf(m, "lost\t-\t-\t-\t%llu\t-\t-\t-\t-\t-\tcalls of %s that the probe missed\n",
-				   watch.missed[i], name);
+		seq_printf(m, "clear\t-\t%u\t%s\t%llu\t%llu", order, kind_names[kind],
+			   h->count, h->count << order);
+		show_quantile(m, h, 500);
+		show_quantile(m, h, 900);
+		show_quantile(m, h, 990);
+		seq_printf(m, "\t%llu\t%s\n", h->max, name);
 	}
-	if (w->missed)
-		seq_printf(m, "lost\t-\t-\t-\t%llu\t-\t-\t-\t-\t-\tdurations in an NMI\n",
-			   w->missed);
+	if (watch.missed[kind])
+		seq_printf(m, "lost\t-\t-\t-\t%llu\t-\t-\t-\t-\t-\tcalls of %s that the probe missed\n",
+			   watch.missed[kind], name);
+}
+
+static void show_not_timed(struct seq_file *m, enum kind kind)
+{
+	unsigned int i;
+
+	for (i = 0; i < CB_WATCH_PROBES; i++)
+		if (kind_of(i) == kind)
+			seq_printf(m, "not_timed\t-\t-\t%s\t-\t-\t-\t-\t-\t-\t%s: %s\n",
+				   kind_names[kind], cb_watch_probes[i].function,
+				   watch.why_not[i]);
 }
 
 static void show_callers(struct seq_file *m, const struct watch_cpu *w)
@@ -825,6 +850,7 @@ static void show_about(struct seq_file *m, const char *key, const char *fmt, ...
 void cb_watch_results(struct seq_file *m)
 {
 	const struct watch_cpu *w = sum_of_all();
+	unsigned int kind;
 
 #define CB_WATCH_NAME(_name)	"\t" #_name
 	seq_printf(m, "%s\n%s\n", CB_WATCH_MAGIC, &(CB_WATCH_COLUMNS(CB_WATCH_NAME))[1]);
@@ -843,7 +869,15 @@ void cb_watch_results(struct seq_file *m)
 	if (watch.by_free)
 		show_about(m, "init_on_free", "memory is cleared when it is freed, not when it is allocated");
 	show_counts(m, w);
-	show_times(m, w);
+	for (kind = 0; kind < NR_KINDS; kind++) {
+		if (watch.timed[kind] >= 0)
+			show_times(m, w, kind);
+		else
+			show_not_timed(m, kind);
+	}
+	if (w->missed)
+		seq_printf(m, "lost\t-\t-\t-\t%llu\t-\t-\t-\t-\t-\tdurations in an NMI\n",
+			   w->missed);
 	show_callers(m, w);
 }
 
