@@ -382,32 +382,47 @@ static void print_line(void *arg, const char *text)
 	put_wrapped(arg, "", "  ", text, COLUMNS);
 }
 
+/* Why clears of a kind were not timed, in one paragraph */
+static void print_not_timed(const struct watched *w, const char *kind, const char *words, FILE *to)
+{
+	const json_t *record;
+	char *text = NULL;
+	size_t i;
+
+	json_array_foreach(w->records, i, record) {
+		char *old = text;
+
+		if (!is(record, "record", "not_timed") || !is(record, "cleared", kind))
+			continue;
+		text = old ? xasprintf("%s; %s", old, text_of(record, "text")) :
+			     xasprintf("not timed: %s: %s", words, text_of(record, "text"));
+		free(old);
+	}
+	if (text)
+		print_line(to, text);
+	free(text);
+}
+
 /* What was not counted, not timed, and what counting cost */
 static void print_notes(const struct watched *w, FILE *to)
 {
 	const char *free_note = about(w, "init_on_free");
 	const json_t *record;
-	bool timed = false;
 	char *text;
 	size_t i;
 
-	json_array_foreach(w->records, i, record)
-		timed |= is(record, "record", "clear");
 	if (free_note)
 		print_line(to, free_note);
 	json_array_foreach(w->records, i, record) {
-		const char *why = text_of(record, "text");
-
-		if (is(record, "record", "lost"))
-			text = xasprintf("lost: %.0f %s", number_of(record, "count"), why);
-		else if (is(record, "record", "not_timed") &&
-			 (!timed || !strstr(why, "not in this kernel")))
-			text = xasprintf("not timed: %s", why);
-		else
+		if (!is(record, "record", "lost"))
 			continue;
+		text = xasprintf("lost: %.0f %s", number_of(record, "count"),
+				 text_of(record, "text"));
 		print_line(to, text);
 		free(text);
 	}
+	print_not_timed(w, "allocator", "the allocator's clears", to);
+	print_not_timed(w, "fault", "clears by page faults", to);
 	text = xasprintf("the watch itself: %s ns an allocation, and %s more where its clear is timed",
 			 about(w, "cost_count_ns") ? : "?", about(w, "cost_time_ns") ? : "?");
 	print_line(to, text);
