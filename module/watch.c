@@ -511,7 +511,7 @@ static int attach(void)
 /* Proving and calibrating, with the caller as the only process that is watched */
 
 #define PROOF_ORDER		3
-#define COST_PASSES		7
+#define COST_PASSES		31
 #define COST_ALLOCATIONS	256
 
 static bool was_seen(enum kind kind, unsigned int order)
@@ -552,9 +552,9 @@ static const char *prove_by_fault(void)
 	if (was_seen(KIND_FAULT, PMD_SHIFT - PAGE_SHIFT))
 		return NULL;
 	/* Since 6.13 such a fault does not clear what init_on_alloc has cleared. */
-	return want_init_on_alloc(0) ?
-	       "no huge page fault passed through it (boot with init_on_alloc=0, and is transparent_hugepage/enabled always?)" :
-	       "no huge page fault passed through it (is transparent_hugepage/enabled always?)";
+	if (want_init_on_alloc(0))
+		return "no huge page fault passed through it: init_on_alloc may leave it nothing";
+	return "no huge page fault passed through it (is transparent_hugepage/enabled always?)";
 }
 
 /* Return: NULL, or why @probe times nothing; it is not there then. */
