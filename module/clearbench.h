@@ -255,13 +255,14 @@ struct cb_latency {
 
 /**
  * struct cb_cell - one point of the sweep and what was measured there
- * @disturbed: samples that were interrupted or preempted, as far as that is seen
  * @not_available: rounds for which no extent was to be had
  * @state_missed: samples of a method that allocates which got other memory than
  *	the state step had prepared
  * @other_nodes: samples whose memory was not on @nid
  * @verify: "ok", "failed", or NULL where it was not asked for
  * @clear: times of the clear in ns; NULL in a refused cell
+ * @disturbed: those of samples that were interrupted or preempted, as far as that
+ *	is seen; they are in @clear too
  * @alloc: times of the allocation in ns, where there is one; else NULL
  * @free: times of the free in ns, where there is one; else NULL
  * @ratio: paired ratios against the baseline; empty for the baseline itself
@@ -284,13 +285,13 @@ struct cb_cell {
 	enum cb_cell_state state;
 	char note[CB_NOTE_LEN];
 
-	u64 disturbed;
 	u64 not_available;
 	u64 state_missed;
 	u64 other_nodes;
 	const char *verify;
 
 	struct hist *clear;
+	struct hist *disturbed;
 	struct hist *alloc;
 	struct hist *free;
 	struct hist *ratio;

@@ -7,6 +7,7 @@
 #ifndef CLEARBENCH_COMPAT_H
 #define CLEARBENCH_COMPAT_H
 
+#include <linux/hardirq.h>
 #include <linux/highmem.h>
 #include <linux/hrtimer.h>
 #include <linux/kasan.h>
@@ -32,6 +33,31 @@
 #define MAX_PAGE_ORDER		MAX_ORDER
 #endif
 #endif
+
+/*
+ * Interrupts of this CPU that x86 counts apart from those of devices: the tick,
+ * calls and wake-ups by other CPUs. Elsewhere they are among the others.
+ */
+static inline unsigned long cb_arch_irqs(void)
+{
+#if !defined(CONFIG_X86_LOCAL_APIC) || defined(CONFIG_UML)
+	return 0;
+#elif defined(CB_HAVE_IRQ_COUNTS)
+	return raw_cpu_read(irq_stat.counts[IRQ_COUNT_APIC_TIMER])
+#ifdef CONFIG_SMP
+		+ raw_cpu_read(irq_stat.counts[IRQ_COUNT_RESCHEDULE]) +
+		raw_cpu_read(irq_stat.counts[IRQ_COUNT_CALL_FUNCTION])
+#endif
+		;
+#else
+	return raw_cpu_read(irq_stat.apic_timer_irqs)
+#ifdef CONFIG_SMP
+		+ raw_cpu_read(irq_stat.irq_resched_count) +
+		raw_cpu_read(irq_stat.irq_call_count)
+#endif
+		;
+#endif
+}
 
 /*
  * Extents above MAX_PAGE_ORDER: alloc_contig_pages() where a module may call it,

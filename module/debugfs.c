@@ -401,7 +401,7 @@ static int results_show(struct seq_file *m, void *v)
 	else
 		seq_printf(m, "%d", cell->nid);
 	seq_printf(m, "\t%u\t%llu\t%llu\t%llu\t%s\t%s\t%s", cell->load,
-		   h ? h->count : 0, cell->disturbed,
+		   h ? h->count : 0, h ? cell->disturbed->count : 0,
 		   cell->not_available, cell->verify ?: "-", states[cell->state],
 		   cell->note[0] ? cell->note : "-");
 	put_u64(m, h, h ? h->min : 0);
@@ -470,6 +470,7 @@ static int histograms_show(struct seq_file *m, void *v)
 		return 0;
 	}
 	put_hist(m, cell, "clear", cell->clear, false);
+	put_hist(m, cell, "disturbed", cell->disturbed, false);
 	put_hist(m, cell, "alloc", cell->alloc, false);
 	put_hist(m, cell, "free", cell->free, false);
 	put_hist(m, cell, "ratio", cell->ratio, true);

@@ -126,7 +126,7 @@ static u64 busy_ticks;
 /* Context switches of this thread and interrupts of this CPU, so far */
 static unsigned long disturbances(void)
 {
-	return current->nvcsw + current->nivcsw + raw_cpu_read(kstat.irqs_sum);
+	return current->nvcsw + current->nivcsw + raw_cpu_read(kstat.irqs_sum) + cb_arch_irqs();
 }
 
 struct call {
@@ -228,7 +228,8 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 		return;
 	}
 	note_node(cell, page_to_nid(s.page));
-	cell->disturbed += !!s.switches;
+	if (s.switches)
+		hist_add(cell->disturbed, cb_clock_ns(s.clear_ticks));
 	cell->state_missed += prepared && prepared != s.page;
 	ns = cb_clock_ns(s.clear_ticks);
 	hist_add(cell->clear, ns);
@@ -462,13 +463,13 @@ static void drop_hist(struct hist *h)
 static void drop_times(struct cb_cell *cell)
 {
 	drop_hist(cell->clear);
+	drop_hist(cell->disturbed);
 	drop_hist(cell->alloc);
 	drop_hist(cell->free);
 	drop_hist(cell->ratio);
 	drop_hist(cell->latency.irq);
 	drop_hist(cell->latency.fifo);
 	drop_hist(cell->latency.normal);
-	cell->disturbed = 0;
 }
 
 /* For the tests: METHOD leaves one always, METHOD+ once it has been timed. */
@@ -853,6 +854,7 @@ static void free_cells(struct cb_cell *cells, unsigned int nr)
 		return;
 	for (i = 0; i < nr; i++) {
 		kvfree(cells[i].clear);
+		kvfree(cells[i].disturbed);
 		kvfree(cells[i].alloc);
 		kvfree(cells[i].free);
 		kvfree(cells[i].ratio);
@@ -968,7 +970,7 @@ static void count_cell(struct cb_cell *cell, unsigned int i, void *arg)
 		p->in_block = 0;
 	p->max_in_block = max(p->max_in_block, ++p->in_block);
 	p->last = *cell;
-	p->nr_ns += times_allocator(p->config, cell->method) ? 3 : 1;
+	p->nr_ns += times_allocator(p->config, cell->method) ? 4 : 2;
 	p->nr_ns += p->config->latency ? 3 : 0;
 	p->nr_ratio++;
 }
@@ -984,6 +986,7 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	cell->cache = p->config->cache;
 	cell->model = "-";
 	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+	cell->disturbed = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 	cell->ratio = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP);
 	if (alloc) {
 		cell->alloc = new_hist(HIST_NS_BITS, HIST_NS_TOP);
@@ -991,7 +994,7 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	}
 	if (p->config->latency && new_latency(&cell->latency))
 		p->failed = true;
-	if (!cell->clear || !cell->ratio || (alloc && (!cell->alloc || !cell->free)))
+	if (!cell->clear || !cell->disturbed || !cell->ratio || (alloc && (!cell->alloc || !cell->free)))
 		p->failed = true;
 	p->cells[i] = *cell;
 }

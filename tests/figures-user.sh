@@ -101,6 +101,12 @@ if grep -qw clzero /proc/cpuinfo; then
 	done
 fi
 
+# Disturbed samples can be left out, and are as many as it says.
+check "a run with time slices in it" run --orders 14 --methods batched --samples 100 --verify 0
+check "--undisturbed leaves them out" sh -c "'$dir/clearbench' show --undisturbed --format csv '$file' |
+	awk -F, -v n=$(column n) -v out=$(column n_disturbed) 'NR == 1 { for (i = 1; i <= NF; i++) at[\$i] = i }
+		NR == 2 { print n, out, \$at[\"n\"]; exit \$at[\"n\"] != n - out }'"
+
 # Interrupts in the middle of a clear: there are some in a long one, none can be
 # aimed at a short one, and they take a second CPU.
 if [ "$(nproc)" -gt 1 ]; then

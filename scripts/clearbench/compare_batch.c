@@ -139,8 +139,9 @@ static void put_knee(const struct comparison *cmp, const struct sweep *s, const 
 		    (!knee || pages(c) < pages(knee)))
 			knee = c;
 	}
-	line = xasprintf("knee, %s: batch %s (%s), the smallest within the noise (%.2f %%) of %s",
-			 model, CELL_TEXT(knee, batch),
+	line = xasprintf("knee%s%s: batch %s (%s), the smallest within the noise (%.2f %%) of batch %s",
+			 strcmp(model, "-") ? ", " : "", strcmp(model, "-") ? model : "",
+			 CELL_TEXT(knee, batch),
 			 fmt_extent(extent, pages(knee) * s->v->page_size), 100 * floor,
 			 CELL_TEXT(best, batch));
 	put_wrapped(stdout, "", "  ", line, compare_limit(cmp));

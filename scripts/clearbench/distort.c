@@ -138,6 +138,13 @@ void list_distortions(const json_t *env, sentence_fn fn, void *arg)
 		fn(arg, "init_on_alloc is on: with cache=fresh and alloc_zero the allocator has just cleared the extent: boot with init_on_alloc=0");
 	if (is(env, "init_on_free", "1"))
 		fn(arg, "init_on_free is on: freeing clears as well: boot with init_on_free=0");
+	value = env_get(env, "rt_throttling");
+	if (value) {
+		text = xasprintf("real-time threads may run %s: the delays of SCHED_FIFO threads (latency=1) are that as well: sysctl kernel.sched_rt_runtime_us=950000",
+				 value);
+		fn(arg, text);
+		free(text);
+	}
 	value = env_get(env, "clear_pages");
 	if (value && !strcmp(value, "generic"))
 		fn(arg, "clear_pages() is generic here, a loop of clear_page(): legacy and batched are the same work");

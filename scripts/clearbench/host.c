@@ -227,6 +227,25 @@ static void taint(json_t *env)
 	free(text);
 }
 
+/*
+ * Named where real-time threads get less than nine tenths of the time: the
+ * kernel's default is 95 %, -1 is no limit.
+ */
+static void rt_throttling(json_t *env)
+{
+	char *runtime = read_line("/proc/sys/kernel/sched_rt_runtime_us");
+	char *period = read_line("/proc/sys/kernel/sched_rt_period_us");
+	char *text;
+
+	if (runtime && period && atol(runtime) >= 0 && 10 * atol(runtime) < 9 * atol(period)) {
+		text = xasprintf("%s of %s us", runtime, period);
+		set(env, "rt_throttling", text);
+		free(text);
+	}
+	free(runtime);
+	free(period);
+}
+
 /* Which boot this is: the kernel's own random number for it, cut short */
 static void boot(json_t *env)
 {
@@ -267,6 +286,7 @@ void host_environment(json_t *env, int cpu)
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	kernel_options(env);
 	taint(env);
+	rt_throttling(env);
 	boot(env);
 }
 

@@ -404,6 +404,9 @@ static void check_counts(struct result *r, unsigned int line, const struct cell 
 	}
 }
 
+/* Read times without those of samples that were seen to be disturbed. */
+bool result_undisturbed;
+
 /* Add the cell that stands behind the last one. */
 static void add_cell(struct result *r, unsigned int line, const struct histogram *hist,
 		     unsigned int nr_hist)
@@ -422,6 +425,8 @@ static void add_cell(struct result *r, unsigned int line, const struct histogram
 	c->line = line;
 	*find_slot(r, c) = ++r->nr_cells;
 	check_counts(r, line, c, hist, nr_hist);
+	if (result_undisturbed)
+		cell_drop_disturbed(c, hist, nr_hist);
 	if (CELL_TEXT(c, model) && strchr(CELL_TEXT(c, model), '!') &&
 	    !has_mark(r->marks, "forced"))
 		json_array_append_new(r->marks, json_string("forced"));

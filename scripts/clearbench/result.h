@@ -88,7 +88,7 @@ struct histogram {
 	size_t nr;
 };
 
-#define MAX_HISTOGRAMS	8
+#define MAX_HISTOGRAMS	10
 
 typedef void (*hist_fn)(void *arg, const struct cell *cell,
 			const struct histogram *hist, unsigned int nr);
@@ -129,6 +129,7 @@ struct result {
 	void *hist_arg;
 };
 
+extern bool result_undisturbed;
 int result_read(struct result *r, const char *path, hist_fn fn, void *arg);
 void result_free(struct result *r);
 bool column_is_text(enum cb_column column);
@@ -168,6 +169,8 @@ struct verdict {
 };
 
 struct verdict judge(const struct cell *before, const struct cell *after);
+double value_at_rank(const struct histogram *h, double rank);
+void cell_drop_disturbed(struct cell *c, const struct histogram *hist, unsigned int nr);
 bool quantile_ranks(double n, double p, double *lo, double *hi);
 
 /**

@@ -300,6 +300,8 @@ static int show_main(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--format") && i + 1 < argc)
 			name = argv[++i];
+		else if (!strcmp(argv[i], "--undisturbed"))
+			result_undisturbed = true;
 		else if (!strncmp(argv[i], "--format=", strlen("--format=")))
 			name = argv[i] + strlen("--format=");
 		else if (!path && *argv[i] != '-')
@@ -328,7 +330,7 @@ static int show_main(int argc, char **argv)
 const struct verb verb_show = {
 	.name = "show",
 	.summary = "a result as a table, for a mail, or for another program",
-	.usage = "[--format table|mail|csv|json|hist|md] FILE|FOLDER\n\n"
+	.usage = "[--undisturbed] [--format table|mail|csv|json|hist|md] FILE|FOLDER\n\n"
 		"FOLDER is one that scripts/collect.sh filled. Formats:\n"
 		"  table  for a terminal; dist counts samples that were disturbed, ratio is the\n"
 		"         baseline's time over the row's: above 1 is faster\n"
@@ -337,6 +339,8 @@ const struct verb verb_show = {
 		"  json   one object: environment, knobs, cells\n"
 		"  hist   each cell's distributions\n"
 		"  md     a table for GitHub\n\n"
+		"--undisturbed leaves out the times of samples that were seen to be disturbed (dist);\n"
+		"percentiles have them otherwise.\n\n"
 		"A cut or damaged file gives what is whole, a warning, and exit status 1.\n",
 	.main = show_main,
 };

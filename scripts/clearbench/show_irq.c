@@ -45,31 +45,14 @@ static double count_of(const struct histogram *h)
 	return n;
 }
 
-/* The value of a rank, 1 to n; values are spread evenly over their bucket. */
-static double value_at(const struct histogram *h, double rank)
-{
-	double before = 0;
-	size_t i;
-
-	for (i = 0; i < h->nr; i++) {
-		const struct bucket *b = &h->bucket[i];
-
-		if (rank <= before + b->count)
-			return isinf(b->upper) ? b->lower :
-			       b->lower + (b->upper - b->lower) * (rank - before - 0.5) / b->count;
-		before += b->count;
-	}
-	return NAN;
-}
-
 static struct point point_at(const struct histogram *h, double n, double p)
 {
-	struct point point = { value_at(h, fmax(1, fmin(n, p * n + 0.5))), NAN, NAN };
+	struct point point = { value_at_rank(h, fmax(1, fmin(n, p * n + 0.5))), NAN, NAN };
 	double lo, hi;
 
 	if (quantile_ranks(n, p, &lo, &hi)) {
-		point.lo = value_at(h, lo);
-		point.hi = value_at(h, hi);
+		point.lo = value_at_rank(h, lo);
+		point.hi = value_at_rank(h, hi);
 	}
 	return point;
 }
@@ -83,7 +66,7 @@ static struct delays delays_of(const struct histogram *h)
 	d.p50 = point_at(h, d.n, 0.5);
 	d.p99 = point_at(h, d.n, 0.99);
 	d.p999 = point_at(h, d.n, 0.999).value;
-	d.max = value_at(h, d.n);
+	d.max = value_at_rank(h, d.n);
 	return d;
 }
 

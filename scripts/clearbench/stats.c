@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "result.h"
 
@@ -100,6 +101,86 @@ bool quantile_ranks(double n, double p, double *lo, double *hi)
 	}
 	*hi = k + 1;
 	return *lo >= 1 && *hi <= n;
+}
+
+/**
+ * value_at_rank() - a value of a distribution that was kept as counts
+ * @h: histogram
+ * @rank: 1 to the number of values; those of a bucket are spread evenly over it
+ *
+ * Return: the value; NAN beyond the last.
+ */
+double value_at_rank(const struct histogram *h, double rank)
+{
+	double before = 0;
+	size_t i;
+
+	for (i = 0; i < h->nr; i++) {
+		const struct bucket *b = &h->bucket[i];
+
+		if (rank <= before + b->count)
+			return isinf(b->upper) ? b->lower :
+			       b->lower + (b->upper - b->lower) * (rank - before - 0.5) / b->count;
+		before += b->count;
+	}
+	return NAN;
+}
+
+static const struct histogram *find_hist(const struct histogram *hist, unsigned int nr,
+					 const char *name)
+{
+	for (; nr--; hist++)
+		if (!strcmp(hist->name, name))
+			return hist;
+	return NULL;
+}
+
+/**
+ * cell_drop_disturbed() - leave the samples out that were seen to be disturbed
+ * @c: cell, whose times become those of the others; the mean is not known then
+ * @hist: its histograms
+ * @nr: how many
+ *
+ * The ratios stay: they are medians of pairs, which a few samples do not move.
+ */
+void cell_drop_disturbed(struct cell *c, const struct histogram *hist, unsigned int nr)
+{
+	static const struct {
+		enum cb_column column;
+		double p;
+	} points[] = {
+		{ CB_COL_min_ns, 0 }, { CB_COL_p50_ns, 0.5 }, { CB_COL_p90_ns, 0.9 },
+		{ CB_COL_p99_ns, 0.99 }, { CB_COL_p999_ns, 0.999 }, { CB_COL_max_ns, 1 },
+	};
+	const struct histogram *all = find_hist(hist, nr, "clear");
+	const struct histogram *out = find_hist(hist, nr, "disturbed");
+	double n = 0, p50 = CELL_NUM(c, p50_ns);
+	struct histogram rest = { .nr = 0 };
+	size_t i, k = 0;
+
+	if (!all || !out || !out->nr)
+		return;
+	rest.bucket = xrealloc(NULL, all->nr * sizeof(*rest.bucket));
+	for (i = 0; i < all->nr; i++) {
+		struct bucket *b = &rest.bucket[rest.nr];
+
+		*b = all->bucket[i];
+		while (k < out->nr && out->bucket[k].lower < b->lower)
+			k++;
+		if (k < out->nr && out->bucket[k].lower == b->lower)
+			b->count -= out->bucket[k].count;
+		if (b->count > 0) {
+			n += b->count;
+			rest.nr++;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		c->value[points[i].column].num = n > 0 ?
+			value_at_rank(&rest, fmax(1, fmin(n, points[i].p * n + 0.5))) : NAN;
+	CELL_NUM(c, n) = n;
+	CELL_NUM(c, mean_ns) = NAN;
+	CELL_NUM(c, gb_per_s) *= p50 / CELL_NUM(c, p50_ns);
+	free(rest.bucket);
 }
 
 static int compare_doubles(const void *a, const void *b)

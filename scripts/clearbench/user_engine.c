@@ -127,7 +127,8 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 	v->ticks = s.ticks ? s.ticks : 1;	/* a coarse clock may see nothing pass */
 	if (v->hidden || !counted)
 		return;
-	cell->disturbed += !!before;
+	if (before)
+		hist_add(cell->disturbed, user_clock_ns(s.ticks));
 	hist_add(cell->clear, user_clock_ns(s.ticks));
 }
 
@@ -348,6 +349,7 @@ static void verify_block(struct block *b)
 		snprintf(cell->note, sizeof(cell->note), "left byte %lu of %lu uncleared",
 			 where, s.len);
 		hist_init(cell->clear, HIST_NS_BITS, HIST_NS_TOP);
+		hist_init(cell->disturbed, HIST_NS_BITS, HIST_NS_TOP);
 		hist_init(cell->ratio, HIST_RATIO_BITS, HIST_RATIO_TOP);
 	}
 }
@@ -424,6 +426,7 @@ static unsigned int walk_order(const struct user_config *config, unsigned int or
 static void make_cell(struct block *b, struct user_cell *cell)
 {
 	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);
+	cell->disturbed = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 	cell->ratio = new_hist(HIST_RATIO_BITS, HIST_RATIO_TOP);
 	if (b->u->config.latency) {
 		cell->latency.irq = new_hist(HIST_NS_BITS, HIST_NS_TOP);
@@ -457,6 +460,7 @@ static void free_block(struct block *b)
 
 	for (i = 0; i < b->nr_cells; i++) {
 		free(b->cell[i].clear);
+		free(b->cell[i].disturbed);
 		free(b->cell[i].ratio);
 		free(b->cell[i].latency.irq);
 		free(b->cell[i].latency.spin);
@@ -678,7 +682,8 @@ static void put_cell(const struct block *b, const struct user_cell *cell)
 		fputs("\t-", to);
 	else
 		fprintf(to, "\t%d", cell->nid);
-	fprintf(to, "\t0\t%llu\t%llu\t%llu\t%s\t%s\t%s", cell->clear->count, cell->disturbed,
+	fprintf(to, "\t0\t%llu\t%llu\t%llu\t%s\t%s\t%s", cell->clear->count,
+		cell->disturbed->count,
 		cell->not_available, cell->verify ? cell->verify : "-", states[cell->state],
 		*cell->note ? cell->note : "-");
 	put_times(to, cell, b->page_size << cell->order);
@@ -700,6 +705,7 @@ static void put_block(const struct block *b)
 		const struct user_cell *cell = &b->cell[i];
 
 		put_hist(b->u->histograms, cell, "clear", cell->clear, 1, "%.0f");
+		put_hist(b->u->histograms, cell, "disturbed", cell->disturbed, 1, "%.0f");
 		put_hist(b->u->histograms, cell, "ratio", cell->ratio, HIST_RATIO_ONE, "%.6f");
 		if (!b->u->config.latency)
 			continue;

@@ -200,11 +200,12 @@ enum user_state { USER_OK, USER_REFUSED, USER_FAILED, USER_PARTIAL };
 
 /**
  * struct user_cell - one point of the sweep and what was measured there
- * @disturbed: samples with a context switch or a page fault in them
  * @not_available: rounds for which there was no memory
  * @nid: node of the memory; USER_ANY where the kernel does not say
  * @verify: "ok", "failed", or NULL where it was not asked for
  * @clear: times in ns
+ * @disturbed: those of samples with a context switch or a page fault in them; they
+ *	are in @clear too
  * @ratio: paired ratios against the baseline; empty for the baseline itself
  * @ratio_milli: median over extents of the median ratio on each, and its 95 %
  *	interval, in thousandths of 1/HIST_RATIO_ONE; 0 where there is none
@@ -217,11 +218,11 @@ struct user_cell {
 	unsigned int batch;
 	enum user_state state;
 	char note[USER_NOTE_LEN];
-	__u64 disturbed;
 	__u64 not_available;
 	int nid;
 	const char *verify;
 	struct hist *clear;
+	struct hist *disturbed;
 	struct hist *ratio;
 	__u64 ratio_milli[3];
 	__u64 floor_milli[3];

@@ -295,6 +295,8 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 				   known(knobs, "seed"), known(knobs, "verify")));
 	if (env_get(env, "cmdline") && strcmp(env_get(env, "cmdline"), "none"))
 		put_line(&about, xasprintf("command line: %s", env_get(env, "cmdline")));
+	if (result_undisturbed)
+		put_sentence((void *)&about, "UNDISTURBED: times without the samples in which a switch or an interrupt was seen; ratios are of all");
 	list_marks(v->r->marks, put_sentence, (void *)&about);
 	list_distortions(env, put_sentence, (void *)&about);
 	if (has_mark(v->r->marks, "emulated"))

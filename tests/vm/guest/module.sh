@@ -148,6 +148,12 @@ check "each histogram adds up to its samples" awk -F '\t' '
 	END { for (k in sum) { n++; if (sum[k] != 20) bad++ } for (k in ratio) if (ratio[k] != 20) bad++
 	      exit bad || n != '$((3 * 2 * (max + 1)))' }' $D/histograms
 # shellcheck disable=SC2016
+check "disturbed samples are counted, and their times kept apart" awk -F '\t' '
+	FNR == 1 { file++ }
+	file == 1 && FNR > 2 && $5 == "disturbed" { sum[$1 $2 $3 $4] += $8 }
+	file == 2 && FNR == 2 { for (i = 1; i <= NF; i++) if ($i == "n_disturbed") at = i }
+	file == 2 && FNR > 2 { n++; if (sum[$1 $2 $3 $4] + 0 != $at) bad++; some += $at }
+	END { print n, bad, some; exit !n || bad }' $D/histograms $D/results
 check "no bucket is wider than 0.8 %" awk -F '\t' '
 	NR > 2 && $5 == "clear" && $7 != "inf" && $7 - $6 > 1 && ($7 - $6) / $6 > 0.008 { print; bad++ }
 	END { exit bad }' $D/histograms
