@@ -8,6 +8,7 @@
  *   extent.c	where the memory comes from and the state it is in before a clear
  *   clock.c	the clock of the timed window
  *   engine.c	crosses them: cells, rounds, paired ratios
+ *   after.c	what a clear leaves behind, in place of its time
  *   load.c	other CPUs that clear meanwhile
  *   latency.c	what a clear does to others on its CPU
  *   watch.c	what the kernel itself clears, and watch_probe.c how long it takes
@@ -72,6 +73,9 @@ enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
  * @load: other CPUs that clear meanwhile
  * @cache: state step before every sample
  * @drain: end every window in a full fence
+ * @after: time a read after the clear, in place of the clear
+ * @victim_kib: size of what is read for `victim`
+ * @victim_cpu: the CPU that reads it; -1 for that of the run
  * @verify: check every byte in extra rounds
  * @latency: measure what the clear does to others on its CPU
  * @force_preempt: let preemption models in that the kernel refuses
@@ -95,6 +99,9 @@ struct cb_config {
 	u64 load;
 	enum cb_cache cache;
 	bool drain;
+	enum cb_after after;
+	u64 victim_kib;
+	int victim_cpu;
 	bool verify;
 	bool latency;
 	bool force_preempt;
@@ -112,7 +119,8 @@ struct cb_config {
  * @gfp: how the context may allocate
  * @nid: node to allocate on, or NUMA_NO_NODE
  * @test_delay_ticks: for test_slow
- * @clear_ticks: out: the time of the clear, in ticks of cb_clock()
+ * @clear_ticks: out: the time of the clear, or of the read that `after` asks
+ *	for, in ticks of cb_clock()
  * @alloc_ticks: out: the time of an allocation, where one was made
  * @free_ticks: out: the time of the free that belongs to it
  * @switches: out: context switches and interrupts that were seen meanwhile
@@ -202,6 +210,7 @@ struct cb_method {
 extern const struct cb_method cb_methods[];
 extern const unsigned int cb_nr_methods;
 void cb_time_empty(struct cb_sample *s);
+u64 cb_time_read(const void *addr, unsigned long len);
 
 /**
  * struct cb_context - where the clearing runs
@@ -260,6 +269,7 @@ struct cb_latency {
  *	the state step had prepared
  * @other_nodes: samples whose memory was not on @nid
  * @verify: "ok", "failed", or NULL where it was not asked for
+ * @bytes: what a timed window clears, or reads
  * @clear: times of the clear in ns; NULL in a refused cell
  * @disturbed: those of samples that were interrupted or preempted, as far as that
  *	is seen; they are in @clear too
@@ -290,6 +300,7 @@ struct cb_cell {
 	u64 other_nodes;
 	const char *verify;
 
+	u64 bytes;
 	struct hist *clear;
 	struct hist *disturbed;
 	struct hist *alloc;
@@ -358,6 +369,7 @@ extern const struct cb_knob cb_knobs[];
 extern const unsigned int cb_nr_knobs;
 void cb_config_init(struct cb_config *config);
 const char *cb_cache_name(enum cb_cache cache);
+const char *cb_after_name(enum cb_after after);
 const char *cb_batch_name(unsigned int batch, char buf[12]);
 
 /* extent.c */
@@ -395,6 +407,12 @@ const char *cb_state_how(void);
 void cb_poison(void *addr, unsigned long len);
 bool cb_is_clear(const void *addr, unsigned long len, unsigned long *where);
 u64 cb_llc_bytes(void);
+
+/* after.c */
+int cb_after_start(const struct cb_config *config, int cpu);
+void cb_after_stop(void);
+void cb_after_prepare(void);
+u64 cb_after_read(const struct cb_sample *s);
 
 /* latency.c */
 struct rnd_state;

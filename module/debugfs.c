@@ -105,19 +105,21 @@ static ssize_t run_write(struct file *file, const char __user *ubuf,
 			 size_t count, loff_t *ppos)
 {
 	char *text, *buf = read_text(ubuf, count, ppos, &text);
-	int ret = -EINVAL;
+	bool understood = true;
+	int ret = 0;
 
-	if (!IS_ERR(buf)) {
-		if (!strcmp(text, "1")) {
-			ret = cb_engine_run();
-		} else if (!strcmp(text, "0")) {
-			WRITE_ONCE(cb_run.stop, true);
-			ret = 0;
-		}
+	if (!IS_ERR(buf) && !strcmp(text, "1"))
+		ret = cb_engine_run();
+	else if (!IS_ERR(buf) && !strcmp(text, "0"))
+		WRITE_ONCE(cb_run.stop, true);
+	else
+		understood = false;
+	if (!IS_ERR(buf))
 		kfree(buf);
-	}
-	if (ret == -EINVAL)
+	if (!understood) {
+		ret = -EINVAL;
 		pr_info("run: refused (not understood); legal is 1 to run, 0 to stop\n");
+	}
 	return ret ?: count;
 }
 
@@ -361,7 +363,7 @@ static void put_bandwidth(struct seq_file *m, const struct cb_cell *cell)
 
 	/* bytes a ns are 10^9 bytes a second; milli ns, so times 10^3 for three decimals */
 	if (milli)
-		put_milli(m, div64_u64(((u64)PAGE_SIZE << cell->order) * 1000000, milli), 3);
+		put_milli(m, div64_u64(cell->bytes * 1000000, milli), 3);
 	else
 		seq_puts(m, "\t-");
 }

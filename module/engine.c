@@ -80,6 +80,7 @@ struct variant {
  * @sequence: of this round
  * @sample: what all of them clear
  * @wide: time was up before the intervals were as narrow as `until` asks
+ * @reference_ns: what `after=victim` times, with no clear between; 0: not known
  * @places: pieces of memory that the counted rounds had; 0: fresh ones
  */
 struct block {
@@ -93,6 +94,7 @@ struct block {
 	struct rnd_state *rnd;
 	int cpu;
 	bool wide;
+	u64 reference_ns;
 	u64 places;
 };
 
@@ -192,6 +194,16 @@ static void note_node(struct cb_cell *cell, int nid)
 	cell->other_nodes += cell->nid != nid;
 }
 
+/* The read that is timed in place of the clear which @s has just had */
+static void read_after(struct cb_sample *s)
+{
+	unsigned long before = disturbances();
+
+	busy_ticks += s->clear_ticks;
+	s->clear_ticks = cb_after_read(s);
+	s->switches += disturbances() - before;
+}
+
 /* One clear by one variant; its time, if it has one, is in @v */
 static void take_sample(struct block *b, struct variant *v, bool counted)
 {
@@ -216,7 +228,14 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 	if (READ_ONCE(cb_run.stop))	/* the state step may be half done */
 		return;
 
+	if (cb_run.config.after)
+		cb_after_prepare();
 	b->context->run(sample_in_context, &c);
+	if (cb_run.config.after) {
+		read_after(&s);
+		if (READ_ONCE(cb_run.stop))	/* the victim's CPU may be gone */
+			return;
+	}
 
 	v->sampled = !s.failed;
 	v->ticks = max(s.clear_ticks, 1ULL);	/* a coarse clock may see nothing pass */
@@ -272,6 +291,32 @@ static void pair_samples(struct block *b)
 		if (!v->hidden)
 			hist_add(v->cell->ratio, ratio);
 	}
+}
+
+static int cmp_u64(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The same re-read of the victim, after the same state step, with no clear between */
+static void take_reference(struct block *b)
+{
+	const struct cb_sample *s = &b->sample;
+	u64 ticks[CB_REFERENCE_READS];
+	unsigned int i;
+
+	for (i = 0; i < CB_REFERENCE_READS; i++) {
+		cb_state_step(cb_run.config.cache, s->addr, (unsigned long)s->npages * PAGE_SIZE);
+		if (should_stop(b))
+			return;
+		cb_after_prepare();
+		ticks[i] = cb_after_read(s);
+		cond_resched();
+	}
+	sort(ticks, i, sizeof(*ticks), cmp_u64, NULL);
+	b->reference_ns = cb_clock_ns(ticks[i / 2]);
 }
 
 static int cmp_u32(const void *a, const void *b)
@@ -575,6 +620,9 @@ static void judge_cell(struct cb_cell *cell)
 	if (method->sleeps && context->atomic && !cb_run.config.unsafe)
 		refuse(cell, "%s in atomic context: the kernel forbids it (unsafe=1 runs it)",
 		       method->sleeps);
+	else if (allocates && cb_run.config.after)
+		refuse(cell, "after=%s reads an extent that is there before and after",
+		       cb_after_name(cb_run.config.after));
 	else if (allocates && context->preallocated)
 		refuse(cell, "%s works on extents that were allocated before", context->name);
 	else if (allocates && cb_order_is_large(cell->order))
@@ -588,6 +636,8 @@ static void judge_cell(struct cb_cell *cell)
 /* What is legal and yet not what its name says gets a label. */
 static void label_cell(struct cb_cell *cell)
 {
+	const struct cb_config *config = &cb_run.config;
+
 	if (cell->method->sleeps && cell->context->atomic)
 		add_note(cell, "%s in atomic context, as asked for", cell->method->sleeps);
 	if (cell->method->own_rule && cell->batch != CB_BATCH_AUTO)
@@ -600,6 +650,13 @@ static void label_cell(struct cb_cell *cell)
 		add_note(cell, "init_on_free: the free clears too");
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && cell->context->rt_note)
 		add_note(cell, "%s", cell->context->rt_note);
+	if (config->after == CB_AFTER_TOUCH)
+		add_note(cell, "after=touch: the time of the first read");
+	else if (config->after == CB_AFTER_VICTIM && config->victim_cpu < 0)
+		add_note(cell, "after=victim: the time to read %llu KiB again", config->victim_kib);
+	else if (config->after == CB_AFTER_VICTIM)
+		add_note(cell, "after=victim: the time to read %llu KiB again on CPU %d",
+			 config->victim_kib, config->victim_cpu);
 }
 
 /*
@@ -669,6 +726,8 @@ static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 	}
 	if (cell->clear->count < cb_run.config.samples)
 		cell->state = CB_PARTIAL;
+	if (b->reference_ns)
+		add_note(cell, "%llu ns with no clear between", b->reference_ns);
 	if (cell->not_available)
 		add_note(cell, "no extent for %llu of %llu rounds", cell->not_available,
 			 cb_run.config.samples);
@@ -765,6 +824,8 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 	}
 	run_rounds(b);
 	b->places = b->extents.places;
+	if (config->after == CB_AFTER_VICTIM && b->sample.page && !should_stop(b))
+		take_reference(b);
 	if (config->latency && !should_stop(b))
 		run_latency_rounds(b);
 	cb_extents_free(&b->extents, cells->order);
@@ -984,6 +1045,8 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	cell->load = p->config->load;
 	cell->nid = NUMA_NO_NODE;
 	cell->cache = p->config->cache;
+	cell->bytes = p->config->after == CB_AFTER_VICTIM ? p->config->victim_kib << 10 :
+							    (u64)PAGE_SIZE << cell->order;
 	cell->model = "-";
 	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 	cell->disturbed = new_hist(HIST_NS_BITS, HIST_NS_TOP);
@@ -1058,6 +1121,10 @@ static struct sweep *plan_sweep(void)
 
 	if (!nr) {
 		pr_info("run: refused; no cell is left: every batch covers the extent, add full to batches\n");
+		return ERR_PTR(-EINVAL);
+	}
+	if (config->after && config->latency) {
+		pr_info("run: refused; latency=1 needs the time of the clear: set after to none\n");
 		return ERR_PTR(-EINVAL);
 	}
 	bytes = hist_bytes(p.nr_ns, p.nr_ratio, p.max_in_block + 1) +
@@ -1149,10 +1216,16 @@ int cb_engine_run(void)
 						    "no memory for the load";
 		goto out;
 	}
+	ret = cb_after_start(&cb_run.config, cb_run.cells[0].cpu);
+	if (ret) {
+		cb_run.stop_reason = ret == -EDOM ? "the CPU of victim_cpu is offline" :
+						    "no memory for the victim";
+		goto stop_load;
+	}
 	if (cb_run.config.latency && cb_latency_start(cb_run.cells[0].cpu)) {
 		ret = -ENOMEM;
 		cb_run.stop_reason = "no thread could be started";
-		goto stop_load;
+		goto stop_after;
 	}
 	task = new_thread(sweep);
 	if (IS_ERR(task)) {
@@ -1169,6 +1242,8 @@ int cb_engine_run(void)
 	}
 	if (cb_run.config.latency)
 		cb_latency_stop();
+stop_after:
+	cb_after_stop();
 stop_load:
 	cb_load_stop();
 out:

@@ -24,6 +24,13 @@ const char *cb_cache_name(enum cb_cache cache)
 	return cache_names[cache];
 }
 
+static const char * const after_names[] = { CB_AFTER_NAMES };
+
+const char *cb_after_name(enum cb_after after)
+{
+	return after_names[after];
+}
+
 /**
  * cb_batch_name() - the word for a batch, as the knob has it
  * @batch: pages, or CB_BATCH_FULL, CB_BATCH_AUTO
@@ -251,6 +258,7 @@ CB_NUMBER_KNOB(warmup, 0, CB_WARMUP_MAX)
 CB_NUMBER_KNOB(extent_rounds, 1, CB_EXTENT_ROUNDS_MAX)
 CB_NUMBER_KNOB(seed, 0, U64_MAX)
 
+CB_NUMBER_KNOB(victim_kib, CB_VICTIM_KIB_MIN, CB_VICTIM_KIB_MAX)
 CB_NUMBER_KNOB(until_s, 1, CB_UNTIL_S_MAX)
 CB_NUMBER_KNOB(test_delay_ns, 0, CB_TEST_DELAY_NS_MAX)
 
@@ -340,15 +348,15 @@ static void legal_force_preempt(char *buf, size_t size)
 	strscpy(buf, "0; or 1, with kretprobes and PREEMPT_DYNAMIC, not on PREEMPT_RT", size);
 }
 
-/* cpu, nid */
+/* cpu, victim_cpu, nid */
 
-static int parse_cpu(struct cb_config *config, char *text)
+static int parse_cpu_or(char *text, const char *word, int *value)
 {
 	u64 cpu;
 	int ret;
 
-	if (!strcmp(text, "any")) {
-		config->cpu = -1;
+	if (!strcmp(text, word)) {
+		*value = -1;
 		return 0;
 	}
 	ret = parse_u64(text, 0, nr_cpu_ids - 1, &cpu);
@@ -356,8 +364,13 @@ static int parse_cpu(struct cb_config *config, char *text)
 		return ret;
 	if (!cpu_online(cpu))
 		return -EDOM;
-	config->cpu = cpu;
+	*value = cpu;
 	return 0;
+}
+
+static int parse_cpu(struct cb_config *config, char *text)
+{
+	return parse_cpu_or(text, "any", &config->cpu);
 }
 
 static void show_cpu(struct seq_file *m, const struct cb_config *config)
@@ -371,6 +384,25 @@ static void show_cpu(struct seq_file *m, const struct cb_config *config)
 static void legal_cpu(char *buf, size_t size)
 {
 	snprintf(buf, size, "any, or a CPU that is online: %*pbl",
+		 cpumask_pr_args(cpu_online_mask));
+}
+
+static int parse_victim_cpu(struct cb_config *config, char *text)
+{
+	return parse_cpu_or(text, "same", &config->victim_cpu);
+}
+
+static void show_victim_cpu(struct seq_file *m, const struct cb_config *config)
+{
+	if (config->victim_cpu < 0)
+		seq_puts(m, "same\n");
+	else
+		seq_printf(m, "%d\n", config->victim_cpu);
+}
+
+static void legal_victim_cpu(char *buf, size_t size)
+{
+	snprintf(buf, size, "same, or a CPU that is online: %*pbl",
 		 cpumask_pr_args(cpu_online_mask));
 }
 
@@ -454,6 +486,28 @@ static void legal_cache(char *buf, size_t size)
 	strscpy(buf, "cold, warm or fresh", size);
 }
 
+/* after */
+
+static int parse_after(struct cb_config *config, char *text)
+{
+	int i = match_string(after_names, ARRAY_SIZE(after_names), text);
+
+	if (i < 0)
+		return -EINVAL;
+	config->after = i;
+	return 0;
+}
+
+static void show_after(struct seq_file *m, const struct cb_config *config)
+{
+	seq_printf(m, "%s\n", after_names[config->after]);
+}
+
+static void legal_after(char *buf, size_t size)
+{
+	strscpy(buf, "none, touch or victim", size);
+}
+
 #define CB_KNOB(_name)		CB_KNOB_LEGAL(_name, legal_##_name)
 #define CB_KNOB_LEGAL(_name, _legal)						\
 	{ #_name, parse_##_name, show_##_name, _legal }
@@ -474,6 +528,9 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB(load),
 	CB_KNOB(cache),
 	CB_KNOB_LEGAL(drain, legal_switch),
+	CB_KNOB(after),
+	CB_KNOB(victim_kib),
+	CB_KNOB(victim_cpu),
 	CB_KNOB_LEGAL(verify, legal_switch),
 	CB_KNOB_LEGAL(latency, legal_switch),
 	CB_KNOB(force_preempt),
@@ -499,6 +556,8 @@ void cb_config_init(struct cb_config *config)
 		.cpu = -1,
 		.nid = NUMA_NO_NODE,
 		.cache = CB_COLD,
+		.victim_kib = 256,
+		.victim_cpu = -1,
 		.verify = true,
 	};
 	bitmap_set(config->orders, 0, MAX_PAGE_ORDER + 1);

@@ -50,6 +50,26 @@ void cb_time_empty(struct cb_sample *s)
 	time_empty(s);
 }
 
+/**
+ * cb_time_read() - the window of a read: a load a line, ascending
+ *
+ * All of what the `after` knob times, by whichever CPU. It ends when the last
+ * load has its data; what the clear before has still to do is waited for in
+ * cb_after_read(), outside.
+ *
+ * Return: the time, in ticks of cb_clock().
+ */
+noinline u64 cb_time_read(const void *addr, unsigned long len)
+{
+	u64 start, end;
+
+	start = cb_clock();
+	prim_read(addr, len);
+	prim_loaded();
+	end = cb_clock();
+	return end - start;
+}
+
 /*
  * kernel_init_pages() of mm/page_alloc.c, as it stood from 6.1 to 7.1: page by
  * page, ascending.
@@ -279,6 +299,9 @@ const struct cb_method cb_methods[] = {
 	}, {
 		.name = "test_slow", .time = time_test_slow,
 		.desc = "test only: clear_page, and test_delay_ns added to its time",
+	}, {
+		.name = "test_empty", .time = time_empty,
+		.desc = "test only: clears nothing, so that after=touch sees the state step",
 	},
 #ifdef __x86_64__
 	{

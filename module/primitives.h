@@ -152,6 +152,12 @@ static __always_inline __u64 prim_tsc(void)
 	return (__u64)high << 32 | low;
 }
 
+/* prim_loaded() - wait until every load has its data (Intel SDM vol. 2A, "LFENCE") */
+static __always_inline void prim_loaded(void)
+{
+	asm volatile("lfence" : : : "memory");
+}
+
 static inline void prim_cpuid(__u32 leaf, __u32 subleaf, __u32 reg[4])
 {
 	asm volatile("cpuid"
@@ -342,6 +348,16 @@ static __always_inline void prim_stnp(void *addr, unsigned long len)
 static __always_inline void prim_drain(void)
 {
 	__sync_synchronize();
+}
+
+/* A DMB orders loads, and a DSB waits for them (Arm ARM, "Data Synchronization Barrier"). */
+static __always_inline void prim_loaded(void)
+{
+#ifdef __aarch64__
+	asm volatile("dsb ld" : : : "memory");
+#else
+	__sync_synchronize();
+#endif
 }
 
 static __always_inline __u64 prim_tsc(void)

@@ -54,6 +54,11 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 	X(record) X(context) X(order) X(cleared) X(count) X(pages)	\
 	X(p50_ns) X(p90_ns) X(p99_ns) X(max_ns) X(text)
 
+/* What is timed: the clear, the first read of the extent, a re-read of another buffer */
+enum cb_after { CB_AFTER_NONE, CB_AFTER_TOUCH, CB_AFTER_VICTIM };
+#define CB_AFTER_NAMES		"none", "touch", "victim"
+#define CB_REFERENCE_READS	33	/* of the victim with no clear between, in a block */
+
 /* Limits of the knobs. The largest extent is 1 GiB, a gigantic page of x86. */
 #define CB_EXTENT_SHIFT_MAX	30
 #define CB_SAMPLES_MAX		10000000	/* rounds of one cell */
@@ -63,6 +68,8 @@ enum cb_column { CB_COLUMNS(CB_COLUMN_ENUM) CB_NR_COLUMNS };
 #define CB_UNTIL_S_MAX		86400
 #define CB_UNTIL_UNITS		1000	/* extents to choose from where their number is open */
 #define CB_TEST_DELAY_NS_MAX	1000000
+#define CB_VICTIM_KIB_MIN	4
+#define CB_VICTIM_KIB_MAX	32768
 #define CB_BATCH_MAX		(1UL << 30)	/* pages in one call */
 #define CB_LIST_MAX		32		/* entries of a list knob */
 #define CB_KNOB_LEN		512		/* bytes of one knob's text */
