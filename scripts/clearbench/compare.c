@@ -29,7 +29,14 @@ static const char *const environment[] = {
 	"distorts", "clock", "governor", "boost", "smt",
 };
 
-static const char *const knobs[] = { "cache", "drain", "extent_rounds" };
+/* Likewise of the knobs; with what held before there was one, where that is known */
+static const struct {
+	const char *name;
+	const char *before;
+} knobs[] = {
+	{ "cache", NULL }, { "drain", NULL }, { "extent_rounds", NULL },
+	{ "after", "none" }, { "victim_kib", "256" }, { "victim_cpu", "same" },
+};
 
 /* Words for --vary that mean more than the one of that name */
 static const struct {
@@ -376,6 +383,13 @@ static unsigned int differ(const struct comparison *cmp, const char *name, const
 	return 1;
 }
 
+static const char *knob_held(const struct result *r, unsigned int i)
+{
+	const char *value = env_get(r->knobs, knobs[i].name);
+
+	return value ? value : knobs[i].before;
+}
+
 /* @list: what may differ */
 static unsigned int differences(const struct comparison *cmp, const struct result *a,
 				const struct result *b)
@@ -386,8 +400,7 @@ static unsigned int differences(const struct comparison *cmp, const struct resul
 		nr += differ(cmp, environment[i], env_get(a->environment, environment[i]),
 			     env_get(b->environment, environment[i]));
 	for (i = 0; i < ARRAY_SIZE(knobs); i++)
-		nr += differ(cmp, knobs[i], env_get(a->knobs, knobs[i]),
-			     env_get(b->knobs, knobs[i]));
+		nr += differ(cmp, knobs[i].name, knob_held(a, i), knob_held(b, i));
 	return nr;
 }
 

@@ -31,6 +31,7 @@ char *group_title(const struct view *v, size_t from, size_t to);
 char *variant_name(const struct cell *c);
 bool cell_is_measured(const struct cell *c);
 char *cell_remark(const struct cell *c);
+const char *view_after(const struct view *v);
 void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int limit);
 
 /* show.c */

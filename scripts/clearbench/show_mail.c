@@ -258,10 +258,12 @@ static void put_group(const struct view *v, FILE *to, size_t from, size_t end)
 void show_mail(const struct view *v, FILE *to)
 {
 	size_t from, end;
+	char *intro;
 
-	put_wrapped(to, "", "",
-		    "Time of clearing one extent, medians. Change is that of the time, by pairs: below 0 is faster. \"|x| < b %\": no difference was seen, and one beyond b would have been. \"?\": too few extents (samples / extent_rounds) for an interval, no verdict. noise: what two copies of Before showed, in %.",
-		    MAIL_COLUMNS);
+	intro = xasprintf("Time of %s one extent, medians. Change is that of the time, by pairs: below 0 is faster. \"|x| < b %%\": no difference was seen, and one beyond b would have been. \"?\": too few extents (samples / extent_rounds) for an interval, no verdict. noise: what two copies of Before showed, in %%.",
+			  view_after(v) ? "a read after clearing" : "clearing");
+	put_wrapped(to, "", "", intro, MAIL_COLUMNS);
+	free(intro);
 	fputc('\n', to);
 	for (from = 0; from < v->nr; from = end) {
 		end = view_group_end(v, from);

@@ -51,6 +51,7 @@ struct variant {
  * @addr: the present extent
  * @rnd: state of the generator
  * @wide: time was up before the intervals were as narrow as `until` asks
+ * @reference_ns: what `after=victim` times, with no clear between; 0: not known
  */
 struct block {
 	struct user *u;
@@ -67,6 +68,7 @@ struct block {
 	char *addr;
 	__u64 *rnd;
 	bool wide;
+	__u64 reference_ns;
 };
 
 static void fail_run(struct user *u, const char *reason)
@@ -87,10 +89,11 @@ static bool should_stop(const struct block *b)
 /* Sampling */
 
 /*
- * Context switches and page faults of this thread, so far. Device interrupts
- * are not to be seen from here.
+ * user_disturbances() - context switches and page faults of this thread, so far
+ *
+ * Device interrupts are not to be seen from here.
  */
-static long disturbances(void)
+long user_disturbances(void)
 {
 	struct rusage usage;
 
@@ -120,9 +123,13 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 	long before;
 
 	user_state_step(b->u->config.warm, s.addr, s.len);
-	before = disturbances();
+	if (b->u->config.after)
+		user_after_prepare();
+	before = user_disturbances();
 	cell->method->time(&s);
-	before = disturbances() - before;
+	before = user_disturbances() - before;
+	if (b->u->config.after)
+		s.ticks = user_after_read(&s, &before);
 
 	v->ticks = s.ticks ? s.ticks : 1;	/* a coarse clock may see nothing pass */
 	if (v->hidden || !counted)
@@ -278,6 +285,24 @@ out:
 	close_extent(b);
 }
 
+/* The same re-read of the victim, after the same state step, with no clear between */
+static void take_reference(struct block *b)
+{
+	struct user_sample s = sample_for(b, b->baseline->cell);
+	__u64 ticks[CB_REFERENCE_READS];
+	unsigned int i;
+	long unused = 0;
+
+	for (i = 0; i < CB_REFERENCE_READS; i++) {
+		user_state_step(b->u->config.warm, s.addr, s.len);
+		user_after_prepare();
+		ticks[i] = user_after_read(&s, &unused);
+		if (should_stop(b))
+			return;
+	}
+	b->reference_ns = user_clock_ns(user_median(ticks, i));
+}
+
 /*
  * Rounds for the interrupts: after the counted ones, whose times they would
  * disturb. A clear that no interrupt can find is not probed.
@@ -423,6 +448,21 @@ static unsigned int walk_order(const struct user_config *config, unsigned int or
 	return nr;
 }
 
+static void label_cell(const struct block *b, struct user_cell *cell)
+{
+	const struct user_config *config = &b->u->config;
+
+	if (cell->state != USER_OK)
+		return;
+	if (config->after == CB_AFTER_TOUCH)
+		add_note(cell, "after=touch: the time of the first read");
+	else if (config->after == CB_AFTER_VICTIM && config->victim_cpu == USER_ANY)
+		add_note(cell, "after=victim: the time to read %llu KiB again", config->victim_kib);
+	else if (config->after == CB_AFTER_VICTIM)
+		add_note(cell, "after=victim: the time to read %llu KiB again on CPU %d",
+			 config->victim_kib, config->victim_cpu);
+}
+
 static void make_cell(struct block *b, struct user_cell *cell)
 {
 	cell->clear = new_hist(HIST_NS_BITS, HIST_NS_TOP);
@@ -433,7 +473,8 @@ static void make_cell(struct block *b, struct user_cell *cell)
 		cell->latency.spin = new_hist(HIST_NS_BITS, HIST_NS_TOP);
 	}
 	judge_cell(b, cell);
-	b->cell[b->nr_cells++] = *cell;
+	b->cell[b->nr_cells] = *cell;
+	label_cell(b, &b->cell[b->nr_cells++]);
 }
 
 static void make_block(struct block *b)
@@ -505,6 +546,8 @@ static void close_cell(struct block *b, struct variant *v, const __u64 floor[3])
 	if (cell->clear->count < samples)
 		cell->state = USER_PARTIAL;
 	cell->nid = user_node_of(b->addr);
+	if (b->reference_ns)
+		add_note(cell, "%llu ns with no clear between", b->reference_ns);
 	if (b->wide)
 		add_note(cell, "until: not as narrow after %llu s", b->u->config.until_s);
 	if (b->u->config.latency && !cell->latency.irq->count)
@@ -565,6 +608,8 @@ static void run_block(struct block *b)
 	choose_variants(b);
 	if (b->nr && !should_stop(b)) {
 		run_rounds(b);
+		if (config->after == CB_AFTER_VICTIM && !should_stop(b))
+			take_reference(b);
 		if (config->latency && !should_stop(b))
 			run_latency_rounds(b);
 		if (config->verify)
@@ -686,7 +731,8 @@ static void put_cell(const struct block *b, const struct user_cell *cell)
 		cell->disturbed->count,
 		cell->not_available, cell->verify ? cell->verify : "-", states[cell->state],
 		*cell->note ? cell->note : "-");
-	put_times(to, cell, b->page_size << cell->order);
+	put_times(to, cell, b->u->config.after == CB_AFTER_VICTIM ?
+			    b->u->config.victim_kib << 10 : b->page_size << cell->order);
 	fprintf(to, "\t%.1f\t-\t-", user_clock_ns_empty);
 	for (i = 0; i < 3; i++)
 		put_ratio(to, cell->ratio_milli[i]);
@@ -818,6 +864,13 @@ int user_engine_run(struct user *u)
 	} else if (bind_cpu(cpu)) {
 		user_say(u, "this process may not run on CPU %d", cpu);
 		ret = -EDOM;
+	} else if (u->config.after && u->config.latency) {
+		user_say(u, "latency 1 needs the time of the clear: set after to none");
+		ret = -EINVAL;
+	} else if (user_after_start(&u->config, cpu)) {
+		user_say(u, "after: no memory for the victim, or this process may not run on CPU %d",
+			 u->config.victim_cpu);
+		ret = -EDOM;
 	} else if (u->config.latency && user_latency_start(cpu)) {
 		user_say(u, "latency: there is no second CPU for the thread that sends the interrupts");
 		ret = -EDOM;
@@ -837,6 +890,7 @@ int user_engine_run(struct user *u)
 	sweep(u, cpu);
 	if (u->config.latency)
 		user_latency_stop();
+	user_after_stop();
 
 	pthread_mutex_lock(&u->lock);
 	if (u->stop_reason) {

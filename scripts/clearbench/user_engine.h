@@ -6,6 +6,7 @@
  *   user_knobs.c	what may be asked for
  *   user_methods.c	how an extent is cleared, the timed window, the clock
  *   user_memory.c	where the memory comes from, and its state before a clear
+ *   user_after.c	what a clear leaves behind, in place of its time
  *   user_latency.c	what an interrupt in the middle of a clear has to wait
  *   user_engine.c	crosses them: blocks, rounds, paired ratios
  *   user_info.c	the environment that a figure depends on
@@ -52,6 +53,9 @@ struct user_choice {
  * @nid: node of the memory, or USER_ANY
  * @warm: the state step: written by cached stores, else out of the caches
  * @drain: end every window in a full fence
+ * @after: time a read after the clear, in place of the clear
+ * @victim_kib: size of what is read for `victim`
+ * @victim_cpu: the CPU that reads it, or USER_ANY for that of the run
  * @verify: check every byte in extra rounds
  * @latency: time interrupts that come in the middle of a clear
  */
@@ -70,6 +74,9 @@ struct user_config {
 	int nid;
 	bool warm;
 	bool drain;
+	enum cb_after after;
+	__u64 victim_kib;
+	int victim_cpu;
 	bool verify;
 	bool latency;
 };
@@ -83,7 +90,8 @@ struct user_config {
  * @chunk: bytes handed to one call, at most @len
  * @drain: end the window in a full fence
  * @test_delay_ticks: for test_slow
- * @ticks: out: the time, in ticks of user_clock()
+ * @ticks: out: the time of the clear, or of the read that `after` asks for, in
+ *	ticks of user_clock()
  */
 struct user_sample {
 	char *addr;
@@ -115,6 +123,7 @@ extern bool user_clock_tsc;
 extern double user_clock_ns_empty;
 extern double user_clock_ns_read;
 
+__u64 user_time_read(const void *addr, unsigned long len);
 void user_methods_init(void);
 bool user_clock_lost(void);
 __u64 user_clock_ns(__u64 ticks);
@@ -168,9 +177,16 @@ char *user_huge_pages(void);
 void user_state_init(void);
 void user_state_step(bool warm, void *addr, unsigned long len);
 const char *user_state_how(void);
+void *user_huge_alloc(unsigned long len);
 void user_poison(void *addr, unsigned long len);
 bool user_is_clear(const void *addr, unsigned long len, unsigned long *where);
 extern __u64 user_llc_bytes;
+
+/* user_after.c */
+int user_after_start(const struct user_config *config, int cpu);
+void user_after_stop(void);
+void user_after_prepare(void);
+__u64 user_after_read(const struct user_sample *s, long *disturbed);
 
 /* user_latency.c */
 
@@ -229,6 +245,7 @@ struct user_cell {
 	struct user_latency latency;
 };
 
+long user_disturbances(void);
 void user_shuffle(unsigned int *sequence, unsigned int nr, __u64 *rnd);
 __u64 user_ratio(__u64 baseline, __u64 ticks);
 bool user_verify(const struct user_method *method, struct user_sample *s, bool warm,

@@ -261,6 +261,7 @@ USER_NUMBER_KNOB(warmup, 0, CB_WARMUP_MAX)
 USER_NUMBER_KNOB(extent_rounds, 1, CB_EXTENT_ROUNDS_MAX)
 USER_NUMBER_KNOB(seed, 0, ~0ULL)
 
+USER_NUMBER_KNOB(victim_kib, CB_VICTIM_KIB_MIN, CB_VICTIM_KIB_MAX)
 USER_NUMBER_KNOB(until_s, 1, CB_UNTIL_S_MAX)
 USER_NUMBER_KNOB(test_delay_ns, 0, CB_TEST_DELAY_NS_MAX)
 
@@ -348,7 +349,7 @@ static void legal_latency(FILE *to)
 		fprintf(to, "; not 1 here: %s", why);
 }
 
-/* cpu, nid: "any" or a number, of those in a set */
+/* cpu, victim_cpu, nid: a word or a number, of those in a set */
 
 /**
  * struct numbers - a set of CPUs or nodes
@@ -407,13 +408,14 @@ static void put_numbers(FILE *to, const struct numbers *n)
 	}
 }
 
-static int parse_number(char *text, void (*find)(struct numbers *n), unsigned int max, int *value)
+static int parse_number(char *text, const char *word, void (*find)(struct numbers *n),
+			unsigned int max, int *value)
 {
 	struct numbers n;
 	__u64 number;
 	int ret;
 
-	if (!strcmp(text, "any")) {
+	if (!strcmp(text, word)) {
 		*value = USER_ANY;
 		return 0;
 	}
@@ -427,22 +429,22 @@ static int parse_number(char *text, void (*find)(struct numbers *n), unsigned in
 	return 0;
 }
 
-static void show_number(FILE *to, int value)
+static void show_number(FILE *to, const char *word, int value)
 {
 	if (value == USER_ANY)
-		fputs("any", to);
+		fputs(word, to);
 	else
 		fprintf(to, "%d", value);
 }
 
 static int parse_cpu(struct user_config *config, char *text)
 {
-	return parse_number(text, find_cpus, CPUS_MAX, &config->cpu);
+	return parse_number(text, "any", find_cpus, CPUS_MAX, &config->cpu);
 }
 
 static void show_cpu(FILE *to, const struct user_config *config)
 {
-	show_number(to, config->cpu);
+	show_number(to, "any", config->cpu);
 }
 
 static void legal_cpu(FILE *to)
@@ -454,14 +456,33 @@ static void legal_cpu(FILE *to)
 	put_numbers(to, &cpus);
 }
 
+static int parse_victim_cpu(struct user_config *config, char *text)
+{
+	return parse_number(text, "same", find_cpus, CPUS_MAX, &config->victim_cpu);
+}
+
+static void show_victim_cpu(FILE *to, const struct user_config *config)
+{
+	show_number(to, "same", config->victim_cpu);
+}
+
+static void legal_victim_cpu(FILE *to)
+{
+	struct numbers cpus;
+
+	find_cpus(&cpus);
+	fputs("same, or a CPU that this process may run on: ", to);
+	put_numbers(to, &cpus);
+}
+
 static int parse_nid(struct user_config *config, char *text)
 {
-	return parse_number(text, find_nodes, NODES_MAX, &config->nid);
+	return parse_number(text, "any", find_nodes, NODES_MAX, &config->nid);
 }
 
 static void show_nid(FILE *to, const struct user_config *config)
 {
-	show_number(to, config->nid);
+	show_number(to, "any", config->nid);
 }
 
 static void legal_nid(FILE *to)
@@ -499,6 +520,33 @@ static void legal_cache(FILE *to)
 	      to);
 }
 
+/* after */
+
+static const char *const after_names[] = { CB_AFTER_NAMES };
+
+static int parse_after(struct user_config *config, char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(after_names); i++) {
+		if (strcmp(text, after_names[i]))
+			continue;
+		config->after = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static void show_after(FILE *to, const struct user_config *config)
+{
+	fputs(after_names[config->after], to);
+}
+
+static void legal_after(FILE *to)
+{
+	fputs("none, touch or victim", to);
+}
+
 #define USER_KNOB(_name)	USER_KNOB_LEGAL(_name, legal_##_name)
 #define USER_KNOB_LEGAL(_name, _legal)	{ #_name, parse_##_name, show_##_name, _legal }
 
@@ -517,6 +565,9 @@ const struct user_knob user_knobs[] = {
 	USER_KNOB(nid),
 	USER_KNOB(cache),
 	USER_KNOB_LEGAL(drain, legal_switch),
+	USER_KNOB(after),
+	USER_KNOB(victim_kib),
+	USER_KNOB(victim_cpu),
 	USER_KNOB_LEGAL(verify, legal_switch),
 	USER_KNOB(latency),
 	USER_KNOB(test_delay_ns),
@@ -541,6 +592,8 @@ void user_config_init(struct user_config *config)
 		.seed = 1,
 		.cpu = USER_ANY,
 		.nid = USER_ANY,
+		.victim_kib = 256,
+		.victim_cpu = USER_ANY,
 		.verify = true,
 	};
 	parse_orders(config, orders);

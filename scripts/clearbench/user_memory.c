@@ -252,6 +252,17 @@ void user_extents_free(struct user_extents *x)
 	x->nr = 0;
 }
 
+/* user_huge_alloc() - memory on huge pages where there are any, not touched yet; NULL: none */
+void *user_huge_alloc(unsigned long len)
+{
+	unsigned long size = huge_size();
+	void *addr = aligned_alloc(size, round_up(len, size));
+
+	if (addr)
+		madvise(addr, round_up(len, size), MADV_HUGEPAGE);
+	return addr;
+}
+
 /* user_huge_pages() - what a mapping really gets, for `info`; to be freed */
 char *user_huge_pages(void)
 {

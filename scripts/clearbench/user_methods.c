@@ -34,6 +34,26 @@ static void time_##_name(struct user_sample *s)				\
 	s->ticks = end - start;						\
 }
 
+/**
+ * user_time_read() - the window of a read: a load a line, ascending
+ *
+ * All of what the `after` knob times, by whichever CPU. It ends when the last
+ * load has its data; what the clear before has still to do is waited for in
+ * user_after_read(), outside.
+ *
+ * Return: the time, in ticks of user_clock().
+ */
+__attribute__((noinline)) __u64 user_time_read(const void *addr, unsigned long len)
+{
+	__u64 start, end;
+
+	start = user_clock();
+	prim_read(addr, len);
+	prim_loaded();
+	end = user_clock();
+	return end - start;
+}
+
 /*
  * Called by a pointer that the compiler cannot see through, or it would put
  * its own idea of a memset() here.
@@ -75,6 +95,16 @@ static void time_test_slow(struct user_sample *s)
 	s->ticks += s->test_delay_ticks;
 }
 
+/* What a window costs that holds nothing; for tests of the state step, a method */
+static void time_empty(struct user_sample *s)
+{
+	__u64 start, end;
+
+	start = user_clock();
+	end = user_clock();
+	s->ticks = end - start;
+}
+
 /*
  * legacy and batched are the one primitive that the kernel would take, found
  * by user_methods_init(): the first a call a page, the second a call a batch.
@@ -94,6 +124,7 @@ struct user_method user_methods[] = {
 #endif
 	{ .name = "memset", .time = time_memset, .batched = true },
 	{ .name = "test_slow", .time = time_test_slow },
+	{ .name = "test_empty", .time = time_empty },
 };
 
 const unsigned int user_nr_methods = ARRAY_SIZE(user_methods);
@@ -208,15 +239,6 @@ static void calibrate(void)
 		return;
 	ns_per_tick = (double)(ns[1] - ns[0]) / (ticks[1] - ticks[0]);
 	user_clock_tsc = true;
-}
-
-static void time_empty(struct user_sample *s)
-{
-	__u64 start, end;
-
-	start = user_clock();
-	end = user_clock();
-	s->ticks = end - start;
 }
 
 static int compare_ticks(const void *a, const void *b)

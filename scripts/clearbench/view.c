@@ -231,6 +231,14 @@ static const char *known(const json_t *env, const char *key)
 	return value ? value : "unknown";
 }
 
+/* What was timed in place of the clear, or NULL */
+const char *view_after(const struct view *v)
+{
+	const char *after = env_get(v->r->knobs, "after");
+
+	return after && strcmp(after, "none") ? after : NULL;
+}
+
 static void put_strings(const struct about *about, const char *what, const json_t *lines)
 {
 	unsigned int i;
@@ -293,6 +301,10 @@ void put_about(FILE *to, const struct view *v, const char *bullet, unsigned int 
 				   cache, how ? ", by " : "", how ? how : "",
 				   known(knobs, "samples"), known(knobs, "extent_rounds"),
 				   known(knobs, "seed"), known(knobs, "verify")));
+	if (view_after(v))
+		put_line(&about, xasprintf("after: %s, so a time is that of a read after the clear, not of the clear; victim_kib %s, victim_cpu %s",
+					   view_after(v), known(knobs, "victim_kib"),
+					   known(knobs, "victim_cpu")));
 	if (env_get(env, "cmdline") && strcmp(env_get(env, "cmdline"), "none"))
 		put_line(&about, xasprintf("command line: %s", env_get(env, "cmdline")));
 	if (result_undisturbed)
