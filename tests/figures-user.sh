@@ -92,6 +92,23 @@ cold_and_warm() {
 }
 settles cold_and_warm
 
+# measure KNOB=VALUE…
+measure() {
+	local knob options=()
+
+	for knob; do
+		options+=("--${knob%%=*}" "${knob#*=}")
+	done
+	run "${options[@]}"
+}
+if [ "$(uname -m)" = x86_64 ]; then
+	# shellcheck source=tests/vm/guest/after.sh
+	. tests/vm/guest/after.sh
+	after_laws
+else
+	skip "what clears leave behind" "the primitives are those of x86"
+fi
+
 # On request, each kind of store waits until it is through.
 if grep -qw clzero /proc/cpuinfo; then
 	for drain in 0 1; do

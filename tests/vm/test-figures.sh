@@ -12,4 +12,4 @@ kernel=${1:?usage: tests/vm/test-figures.sh KERNEL}
 native=0
 [ "$kernel" = um ] && native=1
 scripts/vm exec "$kernel" --timeout 900 -- "NATIVE=$native
-$(cat tests/vm/guest/lib.sh tests/vm/guest/figures.sh)"
+$(cat tests/vm/guest/lib.sh tests/vm/guest/after.sh tests/vm/guest/figures.sh)"

@@ -125,3 +125,8 @@ kernel=$(($(kernel_kb) - kernel))
 free=$((free - $(free_kb)))
 check "200 times the samples take no more memory" \
 	sh -c "echo kernel +$kernel kB, free -$free kB; [ $kernel -lt 512 ] && [ $free -lt 2048 ]"
+
+measure() {
+	run_with "$@" > /dev/null
+}
+after_laws

@@ -10,13 +10,13 @@ for f in available_methods available_contexts status results histograms info; do
 	check "$f is 0400 and reads" sh -c "[ \$(stat -c %a $D/$f) = 400 ] && cat $D/$f"
 done
 for f in orders methods batches contexts samples warmup seed extent_rounds until until_s cpu nid \
-	load cache drain verify latency force_preempt unsafe test_delay_ns run; do
+	load cache drain after victim_kib victim_cpu verify latency force_preempt unsafe test_delay_ns run; do
 	check "$f is 0600 and reads" sh -c "[ \$(stat -c %a $D/$f) = 600 ] && [ -n \"\$(cat $D/$f)\" ]"
 done
 check "status is idle" [ "$(cat $D/status)" = idle ]
 check "the defaults are those of the contract" [ "$(cd $D && cat methods batches contexts samples \
-	warmup seed extent_rounds cpu nid load cache drain verify latency force_preempt unsafe | tr '\n' ' ')" = \
-	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 1 0 0 0 " ]
+	warmup seed extent_rounds cpu nid load cache drain after victim_kib victim_cpu verify latency force_preempt unsafe | tr '\n' ' ')" = \
+	"legacy,batched full process,softirq,spinlock 100 5 1 10 any any 0 cold 0 none 256 same 1 0 0 0 " ]
 max=$(sed -n 's/^max_page_order: //p' $D/info)
 check "orders reach MAX_PAGE_ORDER" [ "$(cat $D/orders)" = "0-$max" ]
 top=$(sed -n "s/^max_order: //p" $D/info)
@@ -37,7 +37,9 @@ DOM="argument out of domain"
 for good in "orders 0-3,9" "orders $max" "methods mov" "batches 1,3,full,auto" "samples 10000000" \
 	"warmup 0" "seed 18446744073709551615" "extent_rounds 1000" "cpu 0" "cpu any" "nid 0" \
 	"nid any" "cache warm" "cache fresh" "cache cold" "drain 1" "drain 0" "verify 0" "verify 1" \
-	"until 0.25" "until 100.00" "until 0.00" "until_s 86400" "until_s 60" "load 0" "unsafe 1" "unsafe 0" "contexts spinlock,process"; do
+	"until 0.25" "until 100.00" "until 0.00" "until_s 86400" "until_s 60" "load 0" "unsafe 1" "unsafe 0" \
+	"after touch" "after victim" "after none" "victim_kib 4" "victim_kib 32768" "victim_kib 256" \
+	"victim_cpu 0" "victim_cpu same" "contexts spinlock,process"; do
 	# shellcheck disable=SC2086
 	check "takes $good" accepted $good
 done
@@ -94,6 +96,14 @@ done <<-LIST
 	nid some EINVAL
 	cache hot EINVAL
 	drain 2 ERANGE
+	after all EINVAL
+	after 1 EINVAL
+	victim_kib 3 ERANGE
+	victim_kib 32769 ERANGE
+	victim_kib 1M EINVAL
+	victim_cpu 99999 ERANGE
+	victim_cpu -1 ERANGE
+	victim_cpu any EINVAL
 	verify yes EINVAL
 	unsafe -1 ERANGE
 	run 2 EINVAL
@@ -118,6 +128,7 @@ check "a refused name lists the legal ones" sh -c \
 if [ -w /sys/devices/system/cpu/cpu1/online ]; then
 	echo 0 > /sys/devices/system/cpu/cpu1/online
 	check "refuses an offline CPU" refused cpu 1 "$DOM"
+	check "... for the victim too" refused victim_cpu 1 "$DOM"
 	echo 1 > /sys/devices/system/cpu/cpu1/online
 	check "takes it when it is back" accepted cpu 1
 	set_knobs cpu=any
@@ -177,7 +188,7 @@ check "... where they do" every 'c["order"] == 0' 'c["note"] == "-"'
 set_knobs extent_rounds=10 contexts=process,softirq,spinlock verify=1
 
 check "every method, batch and cache state verifies" run_with orders=0,3,5 \
-	"methods=$(grep -v '^#' $D/available_methods | cut -f 1 | grep -vE '^(v1|contig)$' | tr '\n' ',' | sed 's/,$//')" \
+	"methods=$(grep -v '^#' $D/available_methods | cut -f 1 | grep -vE '^(v1|contig|test_empty)$' | tr '\n' ',' | sed 's/,$//')" \
 	batches=1,2,3,7,full,auto samples=4 cache=cold
 check "... cold" every 1 'c["state"] == "ok" && c["verify"] == "ok"'
 check "a batch that covers the extent is left out" [ "$(column batch 'c["method"] == "stosb" && c["context"] == "process" && c["order"] == 0' | tr '\n' ' ')" = "full auto " ]
@@ -208,6 +219,38 @@ if uname -v | grep -q PREEMPT_RT; then
 	check "PREEMPT_RT: process context is what it was" every 'c["context"] == "process"' 'c["note"] == "-"'
 	check "PREEMPT_RT: the model says so" every 1 'c["model"] ~ /^rt(-full|-lazy)?$/'
 fi
+
+# What a clear leaves behind
+check "a method that clears nothing is found out" run_with orders=0,3 samples=3 contexts=process \
+	methods=legacy,test_empty
+check "... and has no time" every 'c["method"] == "test_empty"' \
+	'c["state"] == "failed" && c["min_ns"] == "-" && c["note"] ~ /^left byte 0 of/'
+check "after=touch runs and verifies" run_with after=touch methods=legacy,batched,alloc_zero \
+	orders=0,3 contexts=process,softirq,spinlock,rcu_spinlock,irqoff,hardirq samples=12
+check "... every extent that is there" every 'c["method"] != "alloc_zero"' \
+	'c["state"] == "ok" && c["verify"] == "ok" && c["n"] == 12 && c["note"] ~ /after=touch: the time of the first read$/'
+check "... and no other" every 'c["method"] == "alloc_zero"' \
+	'c["state"] == "refused" && c["min_ns"] == "-" && c["note"] == "after=touch reads an extent that is there before and after"'
+check "... whatever its method" run_with cache=fresh methods=legacy
+check "... as said" every 1 'c["state"] == "refused" && c["note"] ~ /^after=touch reads an extent/'
+check "after=victim runs and verifies" run_with cache=cold after=victim victim_kib=64 methods=legacy,batched
+check "... with the time of no clear" every 1 'c["state"] == "ok" && c["verify"] == "ok" && c["n"] == 12 &&
+	c["note"] ~ /after=victim: the time to read 64 KiB again; [1-9][0-9]* ns with no clear between$/'
+check "... and the bandwidth of what was read" every 1 \
+	'(d = c["gb_per_s"] * c["p50_ns"] / 65536) > 0.98 && d < 1.02'
+if [ -e /sys/devices/system/cpu/cpu1 ]; then
+	check "... read by another CPU" run_with cpu=0 victim_cpu=1
+	check "... as said" every 1 'c["state"] == "ok" && c["note"] ~ /again on CPU 1; [1-9]/ && c["cpu"] == 0'
+fi
+if [ -w /sys/devices/system/cpu/cpu1/online ]; then
+	echo 0 > /sys/devices/system/cpu/cpu1/online
+	check "... which went offline" sh -c "! echo 1 2>/dev/null > $D/run &&
+		grep -q '^failed the CPU of victim_cpu is offline' $D/status"
+	echo 1 > /sys/devices/system/cpu/cpu1/online
+fi
+check "latency has no time of a clear then" sh -c "echo 1 > $D/latency; ! echo 1 2>/dev/null > $D/run &&
+	dmesg | tail -n 1 | grep -q 'run: refused; latency=1 needs the time of the clear'"
+set_knobs after=none victim_kib=256 victim_cpu=same cpu=any latency=0 contexts=process methods=legacy,batched
 
 # Other CPUs that clear meanwhile
 if [ -e /sys/devices/system/cpu/cpu1 ]; then
