@@ -1057,7 +1057,8 @@ static void make_cell(struct cb_cell *cell, unsigned int i, void *arg)
 	}
 	if (p->config->latency && new_latency(&cell->latency))
 		p->failed = true;
-	if (!cell->clear || !cell->disturbed || !cell->ratio || (alloc && (!cell->alloc || !cell->free)))
+	if (!cell->clear || !cell->disturbed || !cell->ratio ||
+	    (alloc && (!cell->alloc || !cell->free)))
 		p->failed = true;
 	p->cells[i] = *cell;
 }

@@ -18,7 +18,6 @@ refused() {
 
 refused 'no verb' 'usage:'
 refused 'unknown verb' 'unknown command frob' frob
-refused 'matrix is not there yet' 'unknown command matrix' matrix um:voluntary -o x
 refused 'no kernel' 'exec needs a kernel' exec -- true
 refused 'unknown kernel' 'unknown kernel 5.99' exec 5.99 -- true
 refused 'no command' "exec needs -- 'COMMAND'" exec um
