@@ -120,6 +120,21 @@ check "of one batch there is none" said 1 'no method with several batches' compa
 head -c 20000 $native > "$work/cut.jsonl"
 check "a cut file is refused" said 1 'cut' compare "$work/cut.jsonl" $native
 check "... unless forced" said 0 . compare --force "$work/cut.jsonl" $native
+check "... nor one with a hand in it, with line and reason" said 1 'hand.jsonl:6: the cell has another cache state' \
+	sh -c "sed '6s/\"cache\":\"cold\"/\"cache\":\"warm\"/' $native > '$work/hand.jsonl'; build/clearbench compare $native '$work/hand.jsonl'"
+# Three variants with the baseline last: the others' ratios are to it, not to each other
+awk '/"order":13,/ && /"batch":"1"/ { kept = $0; next }
+	/"order":13,/ { print; sub(/"batch":"full"/, "\"batch\":\"8\""); print; print kept; next }
+	{ sub(/"cells":33/, "\"cells\":34"); print }' $native > "$work/turned.jsonl"
+check "cells in another order keep their baseline" said 0 ' 13 .*-5[0-9]\.[0-9] %  \[' \
+	compare "$work/turned.jsonl:stosb@1" "$work/turned.jsonl:stosb@full"
+check "... and none of the others is taken for it" said 0 ' 13 .*+0.00 % ?  *-' \
+	compare "$work/turned.jsonl:stosb@full" "$work/turned.jsonl:stosb@8"
+check "nothing in common has a next step" said 1 'run both with the same orders' \
+	sh -c "sed 's/\"context\":\"process\"/\"context\":\"softirq\"/' $native > '$work/softirq.jsonl'; build/clearbench compare $native '$work/softirq.jsonl'"
+check "a --vary that names nothing is usage" said 2 "'kernle' names no condition" compare --vary kernle $native $emulated
+check "a result of hugetlb says what reads it" said 2 'clearbench hugetlb --show' \
+	compare results/hugetlb-native.jsonl $native
 check "what is no result is usage" said 2 . compare README.md $native
 check "one file alone is usage" said 2 'missing; of one FILE' compare $native
 check "one file twice wants variants" said 2 'which two variants' compare $native $native

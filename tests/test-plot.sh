@@ -133,6 +133,7 @@ for line in open(sys.argv[1]):
         o["environment"].update(cpu_model=evil[:60], kernel="k`touch pwned`'", clock=evil, governor=evil, cmdline=evil)
         o["marks"] = ["guest", evil]
         o["knobs"]["samples"] = evil
+        o["knobs"]["cache"] = "\x01\x1b[31m" + evil
     elif o["type"] == "cell":
         o["context"] = evil
         o["method"] = evil + o["method"] + "\n!touch pwned\nEOD\n"
@@ -164,17 +165,20 @@ out = open(sys.argv[2], "w")
 for i, line in enumerate(open(sys.argv[1])):
     o = json.loads(line)
     if o["type"] == "cell":
-        t = [0, 0.001, 1e300][i % 3]
+        t = [0, 0.001, 8e13][i % 3]
         for k in ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"):
             o[k] = t
-        o["ratio"], o["ratio_lo"], o["ratio_hi"] = [(0, 0, 0), (1e-300, 0, 1e300), (1e300, 1e299, 1e301)][i % 3]
-        o["floor_lo"], o["floor_hi"] = [(0, 0), (1e-300, 1e300), (5, 1)][i % 3]
-        o["irq_p50_ns"], o["irq_p99_ns"], o["irq_max_ns"] = [(0, 0, 0), (1e300, 1e300, 1e300), (5, 4, 3)][i % 3]
+        o["ratio"], o["ratio_lo"], o["ratio_hi"] = [(0, 0, 0), (1e-300, 0, 8e13), (8e12, 8e11, 8e13)][i % 3]
+        o["floor_lo"], o["floor_hi"] = [(0, 0), (1e-300, 8e13), (1, 5)][i % 3]
+        o["irq_p50_ns"], o["irq_p99_ns"], o["irq_max_ns"] = [(0, 0, 0), (8e13, 8e13, 8e13), (5, 4, 3)][i % 3]
         o["hist"] = {"clear": [[0, 1e300, o["n"]]]}
     print(json.dumps(o), file=out)
 EOF
-check "figures beyond all measure are drawn" timeout 60 build/clearbench plot "$work/wild.jsonl" -o "$work/wild.html"
+check "figures at the edge of what is read are drawn" timeout 60 build/clearbench plot "$work/wild.jsonl" -o "$work/wild.html"
 check "... well formed" whole_xml "$work/wild.html"
+sed 's/"max_ns": 80000000000000.0/"max_ns": 1e300/' "$work/wild.jsonl" > "$work/wilder.jsonl"
+check "those beyond it are refused, with line and reason" \
+	said 1 'wilder.jsonl:[0-9]*: max_ns is larger than can be' plot "$work/wilder.jsonl" -o "$work/wilder.svg"
 
 # Bad input
 head -c 30000 $cold > "$work/cut.jsonl"
@@ -222,7 +226,7 @@ cell = json.loads(lines[3])
 with open(sys.argv[2], "w") as out:
     print(lines[0], file=out)
     for i in range(5000):
-        print(json.dumps(dict(cell, method="m%d" % i, ratio=1 if i else None)), file=out)
+        print(json.dumps(dict(cell, method="m%d" % i, ratio=1 if i else None, ratio_lo=None, ratio_hi=None)), file=out)
     print(json.dumps({"type": "footer", "complete": True, "cells": 5000}), file=out)
 EOF
 check "5,000 variants are told that most are left out" \

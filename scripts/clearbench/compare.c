@@ -65,6 +65,33 @@ bool compare_varies(const char *list, const char *word)
 	return false;
 }
 
+/* Return: the first word of --vary that means nothing, to be freed; or NULL. */
+static char *unknown_word(const char *list)
+{
+	unsigned int i;
+	size_t len;
+
+	for (; list && *list; list += len + !!list[len]) {
+		char *word;
+		bool known = false;
+
+		len = strcspn(list, ",");
+		word = strndup(list, len);
+		for (i = 0; i < ARRAY_SIZE(aliases); i++)
+			known |= !strcmp(aliases[i].word, word);
+		for (i = 0; i < ARRAY_SIZE(keys); i++)
+			known |= !strcmp(column_name(keys[i]), word);
+		for (i = 0; i < ARRAY_SIZE(environment); i++)
+			known |= !strcmp(environment[i], word);
+		for (i = 0; i < ARRAY_SIZE(knobs); i++)
+			known |= !strcmp(knobs[i], word);
+		if (!known)
+			return word;
+		free(word);
+	}
+	return NULL;
+}
+
 /* "table", "mail" or "md" */
 bool compare_is(const struct comparison *cmp, const char *format)
 {
@@ -346,6 +373,7 @@ static void put_rows(struct comparison *cmp)
 		if (other)
 			row[nr++] = (struct row){
 				c, other, cmp->same_file && c == baseline &&
+					  isnan(CELL_NUM(c, ratio)) &&
 					  !isnan(CELL_NUM(other, ratio)), i
 			};
 		else
@@ -569,8 +597,8 @@ static int compare(struct comparison *cmp)
 		return CB_FAILED;
 	}
 	if (!cmp->rows) {
-		msg("%s and %s have no measured cell in common", cmp->side[0].name,
-		    cmp->side[1].name);
+		msg("%s and %s have no measured cell in common: run both with the same orders, methods, batches and contexts, or name what differs by --vary",
+		    cmp->side[0].name, cmp->side[1].name);
 		return CB_FAILED;
 	}
 	put_footer(cmp, differing);
@@ -620,7 +648,7 @@ static int compare_main(int argc, char **argv)
 	unsigned int nr = 0, k;
 	const char *pct = NULL, *side[2];
 	int i, status = CB_OK;
-	char *end;
+	char *end, *word;
 
 	for (i = 1; i < argc; i++) {
 		const char *next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -646,6 +674,12 @@ static int compare_main(int argc, char **argv)
 	if (k == ARRAY_SIZE(formats))
 		return usage_error(&verb_compare, "no format '%s'; there are: table mail md",
 				   cmp.format);
+	word = unknown_word(cmp.vary);
+	if (word) {
+		status = usage_error(&verb_compare, "--vary '%s' names no condition", word);
+		free(word);
+		return status;
+	}
 	if (pct) {
 		cmp.fail_above = strtod(pct, &end);
 		if (end == pct || *end || !(cmp.fail_above >= 0 && cmp.fail_above < INFINITY))

@@ -15,6 +15,9 @@
 
 #include "result.h"
 
+/* A day in ns. No clear takes so long, and no other figure of a cell is larger. */
+#define MAX_FIGURE	86400e9
+
 static const char *const column_names[] = {
 #define CB_COLUMN_NAME(_name)	#_name,
 	CB_COLUMNS(CB_COLUMN_NAME)
@@ -354,14 +357,33 @@ static const char *take_value(struct result *r, struct cell *c, enum cb_column c
 	return NULL;
 }
 
+/* Each figure on its own. Return: NULL, or what is wrong with @column. */
+static const char *check_figure(const struct cell *c, enum cb_column column)
+{
+	static const enum cb_column whole[] = {
+		CB_COL_cpu, CB_COL_nid, CB_COL_load, CB_COL_n, CB_COL_n_disturbed,
+		CB_COL_not_available,
+	};
+	double value = c->value[column].num;
+	unsigned int i;
+
+	if (value > MAX_FIGURE && column != CB_COL_order)
+		return "is larger than can be";
+	for (i = 0; i < ARRAY_SIZE(whole); i++)
+		if (column == whole[i] && !isnan(value) && value != floor(value))
+			return "is not a whole number";
+	return NULL;
+}
+
 /* What else a cell must fulfil. Return: NULL, or what is wrong. */
-static const char *check_cell(const struct cell *c)
+static const char *check_cell(const struct result *r, const struct cell *c)
 {
 	static const char *const states[] = { "ok", "refused", "failed", "partial" };
 	static const enum cb_column ascending[] = {
 		CB_COL_min_ns, CB_COL_p50_ns, CB_COL_p90_ns, CB_COL_p99_ns, CB_COL_p999_ns,
 		CB_COL_max_ns,
 	};
+	const char *cache = env_get(r->knobs, "cache");
 	double order = CELL_NUM(c, order), before = 0;
 	unsigned int i;
 
@@ -382,6 +404,13 @@ static const char *check_cell(const struct cell *c)
 		if (!isnan(value))
 			before = value;
 	}
+	if (CELL_NUM(c, ratio) < CELL_NUM(c, ratio_lo) ||
+	    CELL_NUM(c, ratio) > CELL_NUM(c, ratio_hi))
+		return "has a ratio outside its interval";
+	if (CELL_NUM(c, floor_lo) > CELL_NUM(c, floor_hi))
+		return "has a noise floor that ends below its beginning";
+	if (cache && CELL_TEXT(c, cache) && strcmp(cache, CELL_TEXT(c, cache)))
+		return "has another cache state than the knob in the header";
 	return NULL;
 }
 
@@ -398,8 +427,11 @@ static void check_counts(struct result *r, unsigned int line, const struct cell 
 			continue;
 		for (k = 0; k < hist[i].nr; k++)
 			sum += hist[i].bucket[k].count;
+		if (k && (hist[i].bucket[0].upper <= CELL_NUM(c, min_ns) ||
+			  hist[i].bucket[k - 1].lower > CELL_NUM(c, max_ns)))
+			bad(r, line, "the histogram has samples outside min_ns to max_ns");
 		if (sum != CELL_NUM(c, n) && !(sum == 0 && isnan(CELL_NUM(c, n))))
-			bad(r, line, "the histogram counts %.0f samples, the cell %.0f",
+			bad(r, line, "the histogram counts %.15g samples, the cell %.15g",
 			    sum, CELL_NUM(c, n));
 	}
 }
@@ -412,8 +444,17 @@ static void add_cell(struct result *r, unsigned int line, const struct histogram
 		     unsigned int nr_hist)
 {
 	struct cell *c = &r->cells[r->nr_cells];
-	const char *wrong = check_cell(c);
+	const char *wrong;
+	unsigned int i;
 
+	for (i = 0; i < CB_NR_COLUMNS; i++) {
+		wrong = column_is_text(i) ? NULL : check_figure(c, i);
+		if (wrong) {
+			bad(r, line, "%s %s", column_names[i], wrong);
+			return;
+		}
+	}
+	wrong = check_cell(r, c);
 	if (wrong) {
 		bad(r, line, "the cell %s", wrong);
 		return;
@@ -521,20 +562,55 @@ static void set_header(struct result *r, json_t *json)
 			json_array_append(r->marks, json_array_get(marks, i));
 }
 
-static int take_header(struct result *r, json_t *json, const char *error)
+/* What the header must have. Return: NULL, or what it lacks. */
+static const char *check_header(json_t *header)
+{
+	static const char *const objects[] = { "environment", "knobs" };
+	const json_t *marks = json_object_get(header, "marks");
+	json_t *object, *value;
+	const char *key;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		object = json_object_get(header, objects[i]);
+		if (!json_is_object(object))
+			return i ? "the header has no knobs" : "the header has no environment";
+		json_object_foreach(object, key, value)
+			if (!json_is_string(value))
+				return i ? "a knob in the header is not a string" :
+					   "the header's environment has what is not a string";
+	}
+	/* Without them an emulated figure would pass for a real one. */
+	if (!json_is_array(marks))
+		return "the header has no marks";
+	for (i = 0; i < json_array_size(marks); i++)
+		if (!json_is_string(json_array_get(marks, i)))
+			return "a mark in the header is not a string";
+	return NULL;
+}
+
+static int take_header(struct result *r, json_t *json, const char *text)
 {
 	const char *type = json_string_value(json_object_get(json, "type"));
 	const json_t *format = json_object_get(json, "format");
+	const char *wrong = json ? check_header(json) : NULL;
 
 	if (!json) {
-		msg("%s:1: no clearbench result: %s", r->path, error);
+		msg("%s:1: no clearbench result: %s", r->path,
+		    after(text, "{\"type\":\"header\"") ? "the header is cut or damaged" :
+							   "the first line is no JSON object");
+	} else if (type && !strcmp(type, "hugetlb")) {
+		msg("%s:1: of clearbench hugetlb: clearbench hugetlb --show %s", r->path, r->path);
+	} else if (type && !strcmp(type, "watch")) {
+		msg("%s:1: of clearbench watch, and no sweep: it is JSON, to be read as such",
+		    r->path);
 	} else if (!type || strcmp(type, "header") || !json_is_integer(format)) {
 		msg("%s:1: no clearbench result: it does not begin with a header", r->path);
 	} else if (json_integer_value(format) != RESULT_FORMAT) {
 		msg("%s:1: format %lld, this program reads %d: use the clearbench that wrote it",
 		    r->path, (long long)json_integer_value(format), RESULT_FORMAT);
-	} else if (!json_is_object(json_object_get(json, "environment"))) {
-		msg("%s:1: no clearbench result: the header has no environment", r->path);
+	} else if (wrong) {
+		msg("%s:1: no clearbench result: %s", r->path, wrong);
 	} else {
 		set_header(r, json);
 		return CB_OK;
@@ -568,9 +644,11 @@ static int take_json(struct result *r, unsigned int line, const char *text, size
 	int status = CB_OK;
 
 	if (line == 1)
-		status = take_header(r, json, error.text);
+		status = take_header(r, json, text);
+	else if (!*skip_blanks(text))
+		bad(r, line, "the line is empty, or has a byte 0 in it");
 	else if (!json)
-		bad(r, line, "%s", error.text);
+		bad(r, line, "no JSON: %s", error.text);
 	else if (type && !strcmp(type, "cell"))
 		take_cell(r, line, json, hist, nr);
 	else if (type && !strcmp(type, "footer"))
@@ -714,7 +792,11 @@ static int read_folder(struct result *r)
 	tsv_init(&histograms, hist_path, CB_HISTOGRAMS_MAGIC);
 	ret = tsv_refresh(&results);
 	if (ret) {
-		msg("%s: no clearbench result: results: %s", r->path, strerror(-ret));
+		if (ret == -ENOENT)
+			msg("%s: no clearbench result: a folder without the file results of collect.sh; name a FILE",
+			    r->path);
+		else
+			msg("%s: no clearbench result: results: %s", r->path, strerror(-ret));
 		status = CB_USAGE;
 		goto out;
 	}

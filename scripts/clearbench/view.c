@@ -122,6 +122,7 @@ size_t view_order_end(const struct view *v, size_t from)
 /*
  * The variant that the others of an order are compared with, by the module's
  * own rule: legacy, else the first; in either case of those that were measured.
+ * It alone has no ratio, wherever a hand or a merge has put it.
  */
 const struct cell *view_baseline(const struct view *v, size_t from, size_t to)
 {
@@ -129,7 +130,7 @@ const struct cell *view_baseline(const struct view *v, size_t from, size_t to)
 	size_t i;
 
 	for (i = from; i < to; i++) {
-		if (!cell_is_measured(v->cell[i]))
+		if (!cell_is_measured(v->cell[i]) || !isnan(CELL_NUM(v->cell[i], ratio)))
 			continue;
 		if (!strcmp(CELL_TEXT(v->cell[i], method), "legacy"))
 			return v->cell[i];

@@ -14,7 +14,7 @@ const char *fixture_header(void)
 	       "\"marks\":[\"emulated\"],\"environment\":{\"clearbench\":\"" CB_VERSION "\","
 	       "\"kernel\":\"7.3.4\",\"machine\":\"x86_64\",\"preempt\":\"lazy\",\"page_size\":\"4096\","
 	       "\"clear_pages\":\"native\",\"clear_page\":\"stosb\",\"cpu_model\":\"Test CPU\"},"
-	       "\"knobs\":{\"orders\":\"0-10\",\"contexts\":\"process,softirq,spinlock\",\"samples\":\"100\"},"
+	       "\"knobs\":{\"cache\":\"cold\",\"orders\":\"0-10\",\"contexts\":\"process,softirq,spinlock\",\"samples\":\"100\"},"
 	       "\"command\":\"clearbench run -o x.jsonl\"}";
 }
 
@@ -54,7 +54,8 @@ char *fixture_cell(unsigned int index, unsigned int buckets)
 	}
 	fputs(",\"hist\":{\"clear\":[", to);
 	for (i = 0; i < buckets; i++)
-		fprintf(to, "%s[%u,%u,2]", i ? "," : "", 400 + 4 * i, 404 + 4 * i);
+		fprintf(to, "%s[%u,%u,2]", i ? "," : "", (400 + 4 * i) << order,
+			(404 + 4 * i) << order);
 	fputs("]}}", to);
 	fclose(to);
 	return text;

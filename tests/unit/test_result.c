@@ -145,14 +145,14 @@ static void test_hand_edited(void **state)
 	} edits[] = {
 		{ "\"p50_ns\":400.0", "\"p50_ns\":NaN", "2: ", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":Infinity", "2: ", CELLS - 1 },
-		{ "\"p50_ns\":400.0", "\"p50_ns\":1e999", "2: real number overflow", CELLS - 1 },
+		{ "\"p50_ns\":400.0", "\"p50_ns\":1e999", "2: no JSON: real number overflow", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":-400.0", "2: p50_ns is negative", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":\"fast\"", "2: p50_ns is not a number", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":[]", "2: p50_ns is not a number", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":0400.0", "2: ", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":0x10", "2: ", CELLS - 1 },
 		{ "\"p50_ns\":400.0", "\"p50_ns\":4000.0", "2: the cell has percentiles", CELLS - 1 },
-		{ "\"p50_ns\":400.0", "\"p50_ns\":1,\"p50_ns\":2", "2: duplicate object key",
+		{ "\"p50_ns\":400.0", "\"p50_ns\":1,\"p50_ns\":2", "2: no JSON: duplicate object key",
 		  CELLS - 1 },
 		{ "\"method\":\"legacy\"", "\"method\":null", "2: the cell has no context", CELLS - 1 },
 		{ "\"method\":\"legacy\"", "\"method\":7", "2: method is not a string", CELLS - 1 },
@@ -170,6 +170,20 @@ static void test_hand_edited(void **state)
 		{ "[400,404,2]", "[404,400,2]", "2: the histogram is cut or damaged", CELLS - 1 },
 		{ "[400,404,2]", "[400,404]", "2: the histogram is cut or damaged", CELLS - 1 },
 		{ "[404,408,2]", "[402,408,2]", "2: the histogram is cut or damaged", CELLS - 1 },
+		{ "\"min_ns\":360,\"p50_ns\":400.0", "\"min_ns\":404,\"p50_ns\":404",
+		  "2: the histogram has samples outside min_ns to max_ns", CELLS },
+		{ "\"max_ns\":600", "\"max_ns\":1e300", "2: max_ns is larger than can be", CELLS - 1 },
+		{ "\"gb_per_s\":10.240", "\"gb_per_s\":1e15", "2: gb_per_s is larger than can be",
+		  CELLS - 1 },
+		{ "\"cpu\":1", "\"cpu\":1.5", "2: cpu is not a whole number", CELLS - 1 },
+		{ "\"n\":8", "\"n\":8.5", "2: n is not a whole number", CELLS - 1 },
+		{ "\"ratio\":1.0100", "\"ratio\":0", "3: the cell has a ratio outside", CELLS - 1 },
+		{ "\"ratio\":1.0100", "\"ratio\":1.02", "3: the cell has a ratio outside", CELLS - 1 },
+		{ "\"floor_lo\":0.9990", "\"floor_lo\":1.5", "3: the cell has a noise floor", CELLS - 1 },
+		{ "\"cold\",\"model\"", "\"warm\",\"model\"", "2: the cell has another cache state",
+		  CELLS - 1 },
+		{ "\"type\":\"cell\"", "\n{\"type\":\"cell\"", "2: no JSON", CELLS },
+		{ "\n{\"type\":\"cell\"", "\n\n{\"type\":\"cell\"", "2: the line is empty", CELLS },
 		{ "\"cells\":5", "\"cells\":6", "7: the footer counts 6 cells, 5 are whole", CELLS },
 		{ "\"complete\":true", "\"complete\":1", "7: the footer does not say", CELLS },
 	};
@@ -235,6 +249,16 @@ static void test_foreign(void **state)
 	check_text("{\"type\":\"cell\"}\n", CB_USAGE, 0, "does not begin with a header");
 	check_text("{\"type\":\"header\",\"format\":\"1\"}\n", CB_USAGE, 0, "no clearbench result");
 	check_text("{\"type\":\"header\",\"format\":1}\n", CB_USAGE, 0, "no environment");
+	check_text("{\"type\":\"header\",\"format\":1,\"environment\":{}}\n", CB_USAGE, 0, "no knobs");
+	check_text("{\"type\":\"header\",\"format\":1,\"environment\":{\"a\":1},\"knobs\":{}}\n", CB_USAGE,
+		   0, "not a string");
+	check_text("{\"type\":\"header\",\"format\":1,\"environment\":{},\"knobs\":{}}\n", CB_USAGE, 0,
+		   "no marks");
+	check_text("{\"type\":\"header\",\"format\":1,\"environment\":{},\"knobs\":{},\"marks\":[1]}\n",
+		   CB_USAGE, 0, "a mark");
+	check_text("{\"type\":\"header\",\"for", CB_USAGE, 0, "the header is cut");
+	check_text("{\"type\":\"hugetlb\",\"format\":1}\n", CB_USAGE, 0, "clearbench hugetlb --show ");
+	check_text("{\"type\":\"watch\",\"format\":1}\n", CB_USAGE, 0, "of clearbench watch");
 	check_text("{\"type\":\"header\",\"format\":2,\"environment\":{}}\n", CB_USAGE, 0, "format 2");
 	text = xasprintf("%s\n%s\n", fixture_header(), "null");
 	check_text(text, CB_FAILED, 0, "2: ");
