@@ -148,11 +148,15 @@ lint: tools
 	$(CC) $(ALL_CFLAGS) -fopenmp -Werror -fsyntax-only $(SRC) $(WORKLOADS_SRC) || status=1; \
 	exit $$status
 
-## install: program and collect.sh (DESTDIR, PREFIX), module source for DKMS
+## install: program, manual, completion and collect.sh (DESTDIR, PREFIX), module source for DKMS
+SHARE = $(DESTDIR)$(PREFIX)/share
 install: program
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/clearbench"
 	install -m 755 build/clearbench "$(DESTDIR)$(PREFIX)/bin/clearbench"
 	install -m 755 scripts/collect.sh "$(DESTDIR)$(PREFIX)/share/clearbench/collect.sh"
+	install -D -m 644 man/clearbench.1 "$(SHARE)/man/man1/clearbench.1"
+	install -D -m 644 man/clearbench.4 "$(SHARE)/man/man4/clearbench.4"
+	install -D -m 644 completion/clearbench.bash "$(SHARE)/bash-completion/completions/clearbench"
 	install -d "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
 	install -m 644 module/Kbuild $(filter-out %.mod.c,$(wildcard module/*.[ch])) \
 		"$(DESTDIR)/usr/src/clearbench-$(VERSION)"
@@ -165,7 +169,8 @@ install: program
 
 ## uninstall: take them away again
 uninstall:
-	rm -f "$(DESTDIR)$(PREFIX)/bin/clearbench"
+	rm -f "$(DESTDIR)$(PREFIX)/bin/clearbench" "$(SHARE)/man/man1/clearbench.1" \
+		"$(SHARE)/man/man4/clearbench.4" "$(SHARE)/bash-completion/completions/clearbench"
 	rm -rf "$(DESTDIR)$(PREFIX)/share/clearbench" "$(DESTDIR)/usr/src/clearbench-$(VERSION)"
 
 ## clean: what was built here

@@ -57,9 +57,12 @@ int main(int argc, char **argv)
 		return finish_stdout(CB_OK);
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
-		verb = argc > 2 ? find_verb(argv[2]) : NULL;
-		if (argc > 2 && !verb)
-			return CB_USAGE;
+		verb = NULL;
+		if (argc > 2 && strcmp(argv[2], "help")) {
+			verb = find_verb(argv[2]);
+			if (!verb)
+				return CB_USAGE;
+		}
 		if (verb)
 			verb_help(verb, stdout);
 		else
