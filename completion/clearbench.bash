@@ -50,6 +50,7 @@ _clearbench_value()
 	--cache) mapfile -t COMPREPLY < <(compgen -W "cold warm fresh" -- "$cur") ;;
 	--backend) mapfile -t COMPREPLY < <(compgen -W "module user" -- "$cur") ;;
 	--size) mapfile -t COMPREPLY < <(compgen -W "2M 1G" -- "$cur") ;;
+	--after) mapfile -t COMPREPLY < <(compgen -W "none touch victim" -- "$cur") ;;
 	--drain | --verify | --latency) mapfile -t COMPREPLY < <(compgen -W "0 1" -- "$cur") ;;
 	-p) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur") ;;
 	-o | --resume | --module | --show)
@@ -93,7 +94,7 @@ _clearbench()
 	_clearbench_value "$verb" "$prev" "$cur" && return
 	case $verb in
 	run)
-		options="-o --force --resume --module --backend --preempt -q -v --orders --methods --batches --contexts --samples --warmup --seed --extent-rounds --until --until-s --cpu --nid --load --cache --drain --verify --latency --force-preempt --unsafe"
+		options="-o --force --resume --module --backend --preempt -q -v --orders --methods --batches --contexts --samples --warmup --seed --extent-rounds --until --until-s --cpu --nid --load --cache --drain --after --victim-kib --victim-cpu --verify --latency --force-preempt --unsafe"
 		;;
 	show) options="--undisturbed --format" ;;
 	compare) options="--vary --format --fail-above --force" ;;

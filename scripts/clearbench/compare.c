@@ -84,7 +84,7 @@ static char *unknown_word(const char *list)
 		for (i = 0; i < ARRAY_SIZE(environment); i++)
 			known |= !strcmp(environment[i], word);
 		for (i = 0; i < ARRAY_SIZE(knobs); i++)
-			known |= !strcmp(knobs[i], word);
+			known |= !strcmp(knobs[i].name, word);
 		if (!known)
 			return word;
 		free(word);
