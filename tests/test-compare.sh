@@ -61,6 +61,12 @@ check "--vary kernel names it" said 0 'compared on purpose: kernel' compare --va
 check "--force says so in the table" said 0 'FORCED' compare --force $native "$work/kernel.jsonl"
 sed 's/"drain":"0"/"drain":"1"/' $native > "$work/drain.jsonl"
 check "another knob is refused" said 1 'drain: 0 before, 1 after' compare $native "$work/drain.jsonl"
+sed 's/"drain":"0"/"after":"none","victim_kib":"256","victim_cpu":"same",&/' $native > "$work/after.jsonl"
+check "a result from before there was after= timed the clear" said 0 . compare $native "$work/after.jsonl"
+sed -i 's/"after":"none"/"after":"touch"/' "$work/after.jsonl"
+check "a read is not compared with a clear" said 1 'after: none before, touch after' compare $native "$work/after.jsonl"
+check "... unless asked for, and then marked" said 0 'after: touch, so a time is that of a read' \
+	compare --vary after $native "$work/after.jsonl"
 sed 's/"seed":"1"/"seed":"2"/; s/"cpu":[01]/"cpu":7/; s/"samples":"200"/"samples":"300"/' $native > "$work/seed.jsonl"
 check "seed, samples and CPU number are no conditions" said 0 . compare $native "$work/seed.jsonl"
 sed 's/"clock":"tsc, [0-9]*/"clock":"tsc, 1/' $native > "$work/clock.jsonl"
