@@ -802,6 +802,13 @@ static int read_folder(struct result *r)
 	}
 	have_hist = !tsv_refresh(&histograms);
 	folder_header(r);
+	/* Without them an emulated figure would pass for a real one. */
+	if (!env_get(r->environment, "marks")) {
+		msg("%s: no clearbench result: no marks in its file info: copy the whole folder",
+		    r->path);
+		status = CB_USAGE;
+		goto out;
+	}
 	while ((ret = tsv_next(&results)) > 0) {
 		size_t len;
 		char *text;
@@ -827,6 +834,9 @@ static int read_folder(struct result *r)
 		bad(r, results.lines, "%s", strerror(-ret));
 	} else if (results.partial) {
 		bad(r, results.lines + 1, "the line is cut");
+	} else if (have_hist && r->nr_cells && !histograms.names) {
+		bad(r, results.lines, "the file histograms does not begin with \"%s\"",
+		    CB_HISTOGRAMS_MAGIC);
 	} else if (have_hist && histograms.partial) {
 		bad(r, results.lines, "the file histograms is cut in line %u",
 		    histograms.lines + 1);

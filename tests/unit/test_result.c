@@ -381,6 +381,7 @@ static void test_folder(void **state)
 	check_folder(ROW1 "process\t0\tbat", HIST, "done\n", CB_FAILED, 1, "4: the line is cut");
 	check_folder(ROW1 "process\t0\tbat\n", NULL, "done\n", CB_FAILED, 1, "4: 3 fields");
 	check_folder(ROW1, HIST, "done\n", CB_FAILED, 1, "belongs to no cell");
+	check_folder(ROW1, "hello\n", "done\n", CB_FAILED, 1, "the file histograms does not begin");
 	check_folder("process\t0\tlegacy\t-\tok\t-\t3\t45.3\t7\n" ROW2, HIST, NULL, CB_FAILED, 2,
 		     "3: the histogram counts 2 samples, the cell 3");
 
@@ -398,6 +399,13 @@ static void test_folder(void **state)
 	assert_string_equal(env_get(r.environment, "clock"), "a: b");
 	assert_string_equal(env_get(r.knobs, "samples"), "2");
 	assert_true(has_mark(r.marks, "um"));
+	result_free(&r);
+	free(err);
+	free(temp_file("folder/info", "preempt: lazy\n"));
+	c = capture_begin(STDERR_FILENO);
+	assert_int_equal(result_read(&r, dir, NULL, NULL), CB_USAGE);
+	err = capture_end(&c);
+	assert_non_null(strstr(err, "no marks in its file info"));
 	result_free(&r);
 	free(err);
 	free(dir);
