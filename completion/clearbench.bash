@@ -48,6 +48,7 @@ _clearbench_value()
 		_clearbench_list "$cur" "kernel cpu model batch method cache load"
 		;;
 	--cache) mapfile -t COMPREPLY < <(compgen -W "cold warm fresh" -- "$cur") ;;
+	--after) mapfile -t COMPREPLY < <(compgen -W "none touch victim" -- "$cur") ;;
 	--backend) mapfile -t COMPREPLY < <(compgen -W "module user" -- "$cur") ;;
 	--size) mapfile -t COMPREPLY < <(compgen -W "2M 1G" -- "$cur") ;;
 	--after) mapfile -t COMPREPLY < <(compgen -W "none touch victim" -- "$cur") ;;
@@ -58,7 +59,7 @@ _clearbench_value()
 		compopt -o filenames 2>/dev/null
 		;;
 	--orders | --samples | --warmup | --seed | --extent-rounds | --until | --until-s | \
-	--cpu | --nid | --load | --fail-above | --pages | --node | --pairs | --test-delay-ns)
+	--cpu | --nid | --victim-kib | --victim-cpu | --load | --fail-above | --pages | --node | --pairs | --test-delay-ns)
 		;;
 	*) return 1 ;;
 	esac
