@@ -48,7 +48,6 @@ _clearbench_value()
 		_clearbench_list "$cur" "kernel cpu model batch method cache load"
 		;;
 	--cache) mapfile -t COMPREPLY < <(compgen -W "cold warm fresh" -- "$cur") ;;
-	--after) mapfile -t COMPREPLY < <(compgen -W "none touch victim" -- "$cur") ;;
 	--backend) mapfile -t COMPREPLY < <(compgen -W "module user" -- "$cur") ;;
 	--size) mapfile -t COMPREPLY < <(compgen -W "2M 1G" -- "$cur") ;;
 	--after) mapfile -t COMPREPLY < <(compgen -W "none touch victim" -- "$cur") ;;
