@@ -118,26 +118,50 @@ static int is_result(const struct dirent *entry)
 	return dot && !strcmp(dot, ".jsonl");
 }
 
-/* The runs of a folder, unless it is one that scripts/collect.sh filled */
-static int add_folder(struct side *s)
+static int any_entry(const struct dirent *entry)
 {
-	char *own = xasprintf("%s/results", s->name);
-	struct dirent **entry;
-	int nr, i;
+	return *entry->d_name != '.';
+}
 
-	if (!access(own, F_OK)) {
-		free(own);
-		add_file(s, xstrdup(s->name));
-		return CB_OK;
-	}
-	free(own);
-	nr = scandir(s->name, &entry, is_result, alphasort);
+/* Calls @fn for the entries of a folder that pass @filter, 2 before 10. */
+static void walk_folder(struct side *s, const char *path,
+			int (*filter)(const struct dirent *entry),
+			void (*fn)(struct side *s, char *path))
+{
+	struct dirent **entry;
+	int nr = scandir(path, &entry, filter, versionsort), i;
+
 	for (i = 0; i < nr; i++) {
-		add_file(s, xasprintf("%s/%s", s->name, entry[i]->d_name));
+		fn(s, xasprintf("%s/%s", path, entry[i]->d_name));
 		free(entry[i]);
 	}
 	if (nr >= 0)
 		free(entry);
+}
+
+static void add_files_of(struct side *s, char *path)
+{
+	walk_folder(s, path, is_result, add_file);
+	free(path);
+}
+
+/*
+ * The runs of a folder, or of the folders in it (a boot each, as scripts/vm exec
+ * --boots leaves them), unless it is one that scripts/collect.sh filled
+ */
+static int add_folder(struct side *s)
+{
+	char *own = xasprintf("%s/results", s->name);
+	bool collected = !access(own, F_OK);
+
+	free(own);
+	if (collected) {
+		add_file(s, xstrdup(s->name));
+		return CB_OK;
+	}
+	walk_folder(s, s->name, is_result, add_file);
+	if (!s->nr)
+		walk_folder(s, s->name, any_entry, add_files_of);
 	if (s->nr)
 		return CB_OK;
 	msg("%s: there is no .jsonl file in this folder, and no results of collect.sh", s->name);

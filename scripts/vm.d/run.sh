@@ -13,6 +13,7 @@ o_out=
 o_timeout=300
 o_allow_splat=
 o_accel=auto
+o_boots=1
 
 accel=		# what auto came to
 

@@ -122,5 +122,12 @@ exit 7'
 		sleep 0.3
 		is "$k: $signal leaves no process" "$(pgrep -af "$TMPDIR")" ''
 	done
+	if [ "$k" = um ]; then
+		vm exec $k --boots 2 --out "$work/boots" -- 'uname -n >name; echo "it'\''s $PWD"'
+		is "$k: --boots: the command, in each" "$(cat "$work/out")" "$(printf "it's /out\nit's /out")"
+		is "$k: --boots: what each left" "$(ls "$work"/boots/*/name | sed 's/.*boots.//' | tr '\n' ' ')" '1/name 2/name '
+		vm exec $k --boots 3 --out "$work/boots" -- 'exit 5'
+		is "$k: --boots: the first failure ends it" "$status,$(grep -c 'boot [0-9] of' "$work/err")" 5,1
+	fi
 	is "$k: nothing is left in the temporary folder" "$(ls -A "$TMPDIR")" ''
 done

@@ -18,6 +18,8 @@ refused() {
 
 refused 'no verb' 'usage:'
 refused 'unknown verb' 'unknown command frob' frob
+refused 'boots without a place' '--boots needs --out DIR' exec um --boots 2 -- true
+refused 'no boots' '--boots is a number from 1 on' exec um --boots 0 -- true
 refused 'no kernel' 'exec needs a kernel' exec -- true
 refused 'unknown kernel' 'unknown kernel 5.99' exec 5.99 -- true
 refused 'no command' "exec needs -- 'COMMAND'" exec um
