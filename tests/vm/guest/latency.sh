@@ -13,8 +13,11 @@ insmod $KO || exit 1
 waits() {
 	check "$1" every "$3" "c[\"$2\"] != \"-\" && c[\"$2\"] > 0.2 * c[\"p50_ns\"]"
 }
+# A thread cannot be woken before the interrupt, which a busy host may delay.
 returns() {
-	check "$1" every "$3" "c[\"$2\"] != \"-\" && c[\"$2\"] < 0.1 * c[\"p50_ns\"]"
+	late=0
+	[ "$2" = irq_p50_ns ] || late='c["irq_p50_ns"]'
+	check "$1" every "$3" "c[\"$2\"] != \"-\" && c[\"$2\"] - $late < 0.1 * c[\"p50_ns\"]"
 }
 
 set_knobs orders=10 samples=64 warmup=2 latency=1 verify=0 batches=1,full methods=batched,v1 \
