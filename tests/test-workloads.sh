@@ -4,6 +4,7 @@
 # The workloads, natively and small; runs of them, and their comparison. TAP.
 
 cd "$(dirname "$0")/.." || exit 2
+[ -x build/workloads ] || { echo "not ok - build/workloads is missing: make workloads"; exit 1; }
 # shellcheck source=tests/vm/guest/lib.sh
 . tests/vm/guest/lib.sh
 work=$(mktemp -d) || exit 1
