@@ -80,6 +80,7 @@ enum cb_cache { CB_COLD, CB_WARM, CB_FRESH };
  * @latency: measure what the clear does to others on its CPU
  * @force_preempt: let preemption models in that the kernel refuses
  * @unsafe: run cells that break the kernel's rules
+ * @highmem: extents may come from highmem; only where the kernel has it
  */
 struct cb_config {
 	unsigned long orders[BITS_TO_LONGS(CB_ORDERS)];
@@ -106,17 +107,18 @@ struct cb_config {
 	bool latency;
 	bool force_preempt;
 	bool unsafe;
+	bool highmem;
 };
 
 /**
  * struct cb_sample - one clear of one extent
  * @page: first page of the extent
- * @addr: its address in the kernel's linear map
+ * @addr: its address in the kernel's linear map; NULL in highmem
  * @npages: pages of the extent
  * @order: order of the extent
  * @batch: pages handed to one call, at most @npages
  * @drain: end the window in a full fence
- * @gfp: how the context may allocate
+ * @gfp: how the context may allocate, and whether in highmem
  * @nid: node to allocate on, or NUMA_NO_NODE
  * @test_delay_ticks: for test_slow
  * @clear_ticks: out: the time of the clear, or of the read that `after` asks
@@ -192,6 +194,7 @@ static __always_inline struct page *cb_alloc(const struct cb_sample *s, gfp_t gf
  *	@sleeps does not rule out
  * @unavailable: why this machine cannot run it, or NULL; optional
  * @sleeps: what in it makes it illegal in atomic context, or NULL
+ * @by_page: takes pages, not an address, so that they may be in highmem
  * @batched: the `batches` knob applies
  * @own_rule: where that knob has its default, `auto` is meant
  * @allocates: takes its extents itself, out of the running allocator
@@ -202,6 +205,7 @@ struct cb_method {
 	void (*time)(struct cb_sample *s);
 	const char *(*unavailable)(void);
 	const char *sleeps;
+	bool by_page;
 	bool batched;
 	bool own_rule;
 	bool allocates;
@@ -268,6 +272,7 @@ struct cb_latency {
  * @state_missed: samples of a method that allocates which got other memory than
  *	the state step had prepared
  * @other_nodes: samples whose memory was not on @nid
+ * @in_highmem: samples whose memory was in highmem
  * @verify: "ok", "failed", or NULL where it was not asked for
  * @bytes: what a timed window clears, or reads
  * @clear: times of the clear in ns; NULL in a refused cell
@@ -298,6 +303,7 @@ struct cb_cell {
 	u64 not_available;
 	u64 state_missed;
 	u64 other_nodes;
+	u64 in_highmem;
 	const char *verify;
 
 	u64 bytes;
@@ -324,6 +330,7 @@ struct cb_cell {
  * @current_cell: the one being sampled
  * @busy_ns: time spent in state steps and timed windows
  * @wall_ns: time that the run took
+ * @lowest_pfn: of the extents that its samples counted, the lowest
  * @idle: what the latency probe saw with no clear under way
  * @arm_ns: what it takes to set that probe
  * @status: what the file of that name says when no run is under way
@@ -340,12 +347,19 @@ struct cb_run {
 	struct cb_cell *current_cell;
 	u64 busy_ns;
 	u64 wall_ns;
+	unsigned long lowest_pfn;
 	struct cb_latency idle;
 	u64 arm_ns;
 	char status[CB_NOTE_LEN + 16];
 };
 
 extern struct cb_run cb_run;
+
+/* cb_zone() - where extents may come from, as a flag of their allocation */
+static inline gfp_t cb_zone(void)
+{
+	return IS_ENABLED(CONFIG_HIGHMEM) && cb_run.config.highmem ? __GFP_HIGHMEM : 0;
+}
 
 /* knobs.c */
 
@@ -402,10 +416,10 @@ void cb_take(const struct cb_context *context, struct cb_sample *s);
 void cb_give(const struct cb_context *context, struct cb_sample *s);
 int cb_state_init(void);
 void cb_state_exit(void);
-void cb_state_step(enum cb_cache cache, void *addr, unsigned long len);
+void cb_state_step(enum cb_cache cache, struct page *page, unsigned long len);
 const char *cb_state_how(void);
-void cb_poison(void *addr, unsigned long len);
-bool cb_is_clear(const void *addr, unsigned long len, unsigned long *where);
+void cb_poison(struct page *page, unsigned long len);
+bool cb_is_clear(struct page *page, unsigned long len, unsigned long *where);
 u64 cb_llc_bytes(void);
 
 /* after.c */

@@ -11,6 +11,7 @@
  */
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/highmem.h>
 #include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
 #include <linux/kthread.h>
@@ -179,7 +180,7 @@ static struct page *prepare_allocator(const struct cb_context *context,
 	cb_take(context, &s);
 	page = s.page;
 	if (page) {
-		cb_state_step(cb_run.config.cache, s.addr,
+		cb_state_step(cb_run.config.cache, page,
 			      (unsigned long)s.npages * PAGE_SIZE);
 		cb_give(context, &s);
 	}
@@ -204,6 +205,15 @@ static void read_after(struct cb_sample *s)
 	s->switches += disturbances() - before;
 }
 
+/* Whether the memory was in highmem, where there is such */
+static void note_highmem(struct cb_cell *cell, struct page *page)
+{
+	if (!IS_ENABLED(CONFIG_HIGHMEM))
+		return;
+	cell->in_highmem += !!PageHighMem(page);
+	cb_run.lowest_pfn = min(cb_run.lowest_pfn, page_to_pfn(page));
+}
+
 /* One clear by one variant; its time, if it has one, is in @v */
 static void take_sample(struct block *b, struct variant *v, bool counted)
 {
@@ -221,7 +231,7 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 
 	s.batch = batch_pages(cell);
 	if (!method->allocates)
-		cb_state_step(cache, s.addr, (unsigned long)s.npages * PAGE_SIZE);
+		cb_state_step(cache, s.page, (unsigned long)s.npages * PAGE_SIZE);
 	else if (cache != CB_FRESH)
 		prepared = prepare_allocator(b->context, &s);
 	busy_ticks += cb_clock() - start;
@@ -247,6 +257,7 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 		return;
 	}
 	note_node(cell, page_to_nid(s.page));
+	note_highmem(cell, s.page);
 	if (s.switches)
 		hist_add(cell->disturbed, cb_clock_ns(s.clear_ticks));
 	cell->state_missed += prepared && prepared != s.page;
@@ -308,7 +319,7 @@ static void take_reference(struct block *b)
 	unsigned int i;
 
 	for (i = 0; i < CB_REFERENCE_READS; i++) {
-		cb_state_step(cb_run.config.cache, s->addr, (unsigned long)s->npages * PAGE_SIZE);
+		cb_state_step(cb_run.config.cache, s->page, (unsigned long)s->npages * PAGE_SIZE);
 		if (should_stop(b))
 			return;
 		cb_after_prepare();
@@ -471,7 +482,7 @@ static void run_latency_rounds(struct block *b)
 				continue;
 			WRITE_ONCE(cb_run.current_cell, cell);
 			s->batch = batch_pages(cell);
-			cb_state_step(config->cache, s->addr, (unsigned long)s->npages * PAGE_SIZE);
+			cb_state_step(config->cache, s->page, (unsigned long)s->npages * PAGE_SIZE);
 			if (should_stop(b))
 				return;
 			cb_latency_sample(&cell->latency, b->context, cell->method, s,
@@ -515,6 +526,7 @@ static void drop_times(struct cb_cell *cell)
 	drop_hist(cell->latency.irq);
 	drop_hist(cell->latency.fifo);
 	drop_hist(cell->latency.normal);
+	cell->in_highmem = 0;
 }
 
 /* For the tests: METHOD leaves one always, METHOD+ once it has been timed. */
@@ -542,22 +554,21 @@ static bool verify_cell(struct block *b, struct cb_cell *cell)
 	cb_take(b->context, &s);
 	if (!s.page)
 		return false;
-	cb_poison(s.addr, len);
+	cb_poison(s.page, len);
 	if (method->allocates) {
 		cb_give(b->context, &s);
 		b->context->run(alloc_zeroed_in_context, &s);
 		if (!s.page)
 			return false;
-		s.addr = page_address(s.page);
 	} else {
 		s.batch = batch_pages(cell);
-		cb_state_step(cb_run.config.cache, s.addr, len);
+		cb_state_step(cb_run.config.cache, s.page, len);
 		b->context->run(clear_in_context, &c);
 	}
 	if (leaves_byte(cell))
-		((u8 *)s.addr)[len - 1] = 1;
+		memcpy_to_page(s.page + s.npages - 1, PAGE_SIZE - 1, "\1", 1);
 
-	if (cb_is_clear(s.addr, len, &where)) {
+	if (cb_is_clear(s.page, len, &where)) {
 		if (!cell->verify)
 			cell->verify = "ok";
 	} else {
@@ -627,6 +638,11 @@ static void judge_cell(struct cb_cell *cell)
 		refuse(cell, "%s works on extents that were allocated before", context->name);
 	else if (allocates && cb_order_is_large(cell->order))
 		refuse(cell, "above MAX_PAGE_ORDER alloc_pages() has nothing");
+	else if (cb_zone() && cb_run.config.after)
+		refuse(cell, "after=%s reads by kernel address, which pages of highmem have not (highmem=0 runs it)",
+		       cb_after_name(cb_run.config.after));
+	else if (cb_zone() && !method->by_page)
+		refuse(cell, "works by kernel address, which pages of highmem have not (highmem=0 runs it)");
 	else if (cell->cache == CB_WARM && !llc)
 		refuse(cell, "warm: the size of the LLC is not known (module parameter llc_kib)");
 	else if (cell->cache == CB_WARM && (u64)PAGE_SIZE << cell->order > llc)
@@ -675,7 +691,7 @@ static void judge_hold_time(struct block *b, struct cb_cell *cells, unsigned int
 
 	if (!b->context->atomic || (u64)s.npages * PAGE_SIZE < JUDGED_BYTES)
 		return;
-	s.gfp = process->gfp;
+	s.gfp = process->gfp | cb_zone();
 	cb_take(process, &s);
 	if (!s.page)
 		return;		/* nor will there be one for the rounds */
@@ -743,6 +759,8 @@ static void close_cell(struct block *b, struct variant *v, const u64 floor[3])
 		add_note(cell, "no switch for longer than 1 ms");
 	if (b->wide)
 		add_note(cell, "until: not as narrow after %llu s", cb_run.config.until_s);
+	if (cb_zone())
+		add_note(cell, "%llu samples in highmem", cell->in_highmem);
 	if (cell->other_nodes)
 		add_note(cell, "%llu samples on other nodes", cell->other_nodes);
 	if (strcmp(cell->model, cb_preempt_model()))
@@ -781,7 +799,7 @@ static void run_block(struct sweep *sweep, struct cb_cell *cells, unsigned int n
 			.npages = 1U << cells->order,
 			.order = cells->order,
 			.drain = config->drain,
-			.gfp = cells->context->gfp,
+			.gfp = cells->context->gfp | cb_zone(),
 			.nid = config->nid,
 			.test_delay_ticks = cb_clock_ticks(config->test_delay_ns),
 		},
@@ -1162,6 +1180,7 @@ static struct sweep *plan_sweep(void)
 	cb_run.cells = p.cells;
 	cb_run.nr_cells = nr;
 	cb_run.nr_done = 0;
+	cb_run.lowest_pfn = ULONG_MAX;
 	cb_run.current_cell = NULL;
 	return sweep;
 }

@@ -3,6 +3,7 @@
  * Extents: where they come from, and the state that their memory is brought
  * into before a clear.
  */
+#include <linux/highmem.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -22,6 +23,8 @@
 #define HELD_MAX		SZ_256M
 /* What is done between two looks at the scheduler */
 #define CHUNK			SZ_1M
+/* What of an extent has an address at once: where there is highmem, a page */
+#define MAPPED			(IS_ENABLED(CONFIG_HIGHMEM) ? PAGE_SIZE : CHUNK)
 #define POISON			0xa5a5a5a5a5a5a5a5ULL
 
 /*
@@ -37,7 +40,7 @@ static struct page *take_large(const struct cb_sample *s)
 
 	if (!any)
 		node_set(s->nid, node);
-	return alloc_contig_pages(s->npages, GFP_KERNEL | __GFP_NOWARN,
+	return alloc_contig_pages(s->npages, GFP_KERNEL | cb_zone() | __GFP_NOWARN,
 				  any ? numa_mem_id() : s->nid, any ? NULL : &node);
 }
 
@@ -79,7 +82,9 @@ static unsigned int find_run(const unsigned long *pfn, unsigned int nr, unsigned
 
 static struct page *take_large(const struct cb_sample *s)
 {
-	struct cb_sample block = { .order = MAX_PAGE_ORDER, .gfp = GFP_KERNEL, .nid = s->nid };
+	struct cb_sample block = {
+		.order = MAX_PAGE_ORDER, .gfp = GFP_KERNEL | cb_zone(), .nid = s->nid,
+	};
 	unsigned int need = s->npages >> MAX_PAGE_ORDER;
 	unsigned int max = need * GATHER_FACTOR, nr = 0, first, i;
 	unsigned long *pfn = kvmalloc_array(max, sizeof(*pfn), GFP_KERNEL);
@@ -214,7 +219,7 @@ bool cb_extents_next(struct cb_extents *x, struct cb_sample *s)
 	} while (!s->page);
 
 	x->held[x->nr++] = s->page;
-	cb_poison(s->addr, (unsigned long)s->npages * PAGE_SIZE);
+	cb_poison(s->page, (unsigned long)s->npages * PAGE_SIZE);
 	return true;
 }
 
@@ -295,6 +300,24 @@ static void in_chunks(void *addr, unsigned long len,
 	}
 }
 
+/*
+ * The same for an extent, as much at a time as has an address. A local mapping
+ * stays its thread's where @step lets others run.
+ */
+static void on_extent(struct page *page, unsigned long len,
+		      void (*step)(void *addr, unsigned long len))
+{
+	unsigned long n;
+	void *addr;
+
+	for (; len; page += n / PAGE_SIZE, len -= n) {
+		n = min_t(unsigned long, MAPPED, len);
+		addr = kmap_local_page(page);
+		in_chunks(addr, n, step);
+		kunmap_local(addr);
+	}
+}
+
 static void displace_step(void *addr, unsigned long len)
 {
 	prim_read(addr, len);
@@ -315,17 +338,17 @@ static void poison_step(void *addr, unsigned long len)
  *
  * The same for every variant, and whatever ran before. Process context.
  */
-void cb_state_step(enum cb_cache cache, void *addr, unsigned long len)
+void cb_state_step(enum cb_cache cache, struct page *page, unsigned long len)
 {
 	switch (cache) {
 	case CB_COLD:
 		if (PRIM_HAVE_FLUSH)
-			in_chunks(addr, len, flush_step);
+			on_extent(page, len, flush_step);
 		else
 			in_chunks(displace, displace_bytes, displace_step);
 		break;
 	case CB_WARM:
-		in_chunks(addr, len, poison_step);
+		on_extent(page, len, poison_step);
 		break;
 	case CB_FRESH:
 		break;
@@ -333,27 +356,29 @@ void cb_state_step(enum cb_cache cache, void *addr, unsigned long len)
 }
 
 /* cb_poison() - fill memory so that what is not cleared shows. Process context. */
-void cb_poison(void *addr, unsigned long len)
+void cb_poison(struct page *page, unsigned long len)
 {
-	in_chunks(addr, len, poison_step);
+	on_extent(page, len, poison_step);
 }
 
 /**
  * cb_is_clear() - check every byte. Process context.
  * @where: offset of the first byte that is not 0, if there is one
  */
-bool cb_is_clear(const void *addr, unsigned long len, unsigned long *where)
+bool cb_is_clear(struct page *page, unsigned long len, unsigned long *where)
 {
 	unsigned long done, n;
-	const void *bad;
+	const void *addr, *bad;
 
 	for (done = 0; done < len; done += n) {
-		n = min_t(unsigned long, CHUNK, len - done);
-		bad = memchr_inv(addr + done, 0, n);
-		if (bad) {
-			*where = bad - addr;
+		n = min_t(unsigned long, MAPPED, len - done);
+		addr = kmap_local_page(page + done / PAGE_SIZE);
+		bad = memchr_inv(addr, 0, n);
+		if (bad)
+			*where = done + (bad - addr);
+		kunmap_local(addr);
+		if (bad)
 			return false;
-		}
 		cond_resched();
 	}
 	return true;

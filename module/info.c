@@ -63,7 +63,7 @@ static void list_distortions(char words[WORDS_LEN])
 /* The vendor of the hypervisor by CPUID's own words; "none", "unnamed", "unknown" */
 static void find_hypervisor(char vendor[16])
 {
-#ifdef __x86_64__
+#ifdef PRIM_HAVE_CPUID
 	static const struct {
 		const char *signature;
 		const char *name;
@@ -101,7 +101,7 @@ static void find_hypervisor(char vendor[16])
 /* What clear_page() is on this CPU */
 static const char *clear_page_alternative(void)
 {
-	if (IS_ENABLED(CONFIG_UML))
+	if (IS_ENABLED(CONFIG_UML) || IS_ENABLED(CONFIG_X86_32))
 		return "memset";
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	if (boot_cpu_has(X86_FEATURE_ERMS))
@@ -110,6 +110,21 @@ static const char *clear_page_alternative(void)
 #else
 	return "arch";
 #endif
+}
+
+/* Whether the extents of the last run were in highmem, and from which page on */
+static void put_highmem(struct seq_file *m)
+{
+	u64 in_highmem = 0, n = 0;
+	unsigned int i;
+
+	for (i = 0; i < cb_run.nr_done; i++) {
+		in_highmem += cb_run.cells[i].in_highmem;
+		n += cb_run.cells[i].clear->count;
+	}
+	if (n)
+		seq_printf(m, "last_run_highmem: %llu of %llu samples, lowest page %lu\n",
+			   in_highmem, n, cb_run.lowest_pfn);
 }
 
 static unsigned long taint(void)
@@ -197,6 +212,8 @@ void cb_info_show(struct seq_file *m)
 		seq_printf(m, "last_run_ms: %llu\n", div_u64(cb_run.wall_ns, NSEC_PER_MSEC));
 		put_tenths(m, "last_run_duty_percent", "",
 			   div64_u64(cb_run.busy_ns * 1000, cb_run.wall_ns));
+		if (IS_ENABLED(CONFIG_HIGHMEM))
+			put_highmem(m);
 	}
 	if (cb_run.idle.irq && !cb_run.running) {
 		put_idle(m, "irq", cb_run.idle.irq);

@@ -323,6 +323,9 @@ CB_SWITCH_KNOB(drain)
 CB_SWITCH_KNOB(verify)
 CB_SWITCH_KNOB(latency)
 CB_SWITCH_KNOB(unsafe)
+#ifdef CONFIG_HIGHMEM
+CB_SWITCH_KNOB(highmem)
+#endif
 
 /* force_preempt: at once, for it is needed before a run */
 
@@ -535,6 +538,9 @@ const struct cb_knob cb_knobs[] = {
 	CB_KNOB_LEGAL(latency, legal_switch),
 	CB_KNOB(force_preempt),
 	CB_KNOB_LEGAL(unsafe, legal_switch),
+#ifdef CONFIG_HIGHMEM
+	CB_KNOB_LEGAL(highmem, legal_switch),
+#endif
 	CB_KNOB(test_delay_ns),
 };
 

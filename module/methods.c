@@ -271,7 +271,7 @@ static const char *no_dczva(void)
 
 const struct cb_method cb_methods[] = {
 	{
-		.name = "legacy", .time = time_legacy,
+		.name = "legacy", .time = time_legacy, .by_page = true,
 		.desc = "kernel_init_pages() of 6.1 to 7.1: clear_highpage_kasan_tagged() per page",
 	}, {
 		.name = "clear_page", .time = time_clear_page,
@@ -280,21 +280,24 @@ const struct cb_method cb_methods[] = {
 		.name = "batched", .time = time_batched, .batched = true,
 		.desc = "clear_pages(), batch pages a call",
 	}, {
-		.name = "upstream", .time = time_upstream,
+		.name = "upstream", .time = time_upstream, .by_page = true,
 		.desc = "clear_highpages_kasan_tagged() of 7.2, a copy",
 	}, {
 		.name = "v1", .time = time_v1, .batched = true, .own_rule = true,
 		.sleeps = "cond_resched()",
 		.desc = "the first posting of 2026: cond_resched() before each batch, batch auto",
 	}, {
-		.name = "contig", .time = time_contig, .batched = true, .own_rule = true,
+		.name = "contig", .time = time_contig, .by_page = true,
+		.batched = true, .own_rule = true,
 		.sleeps = "might_sleep() and cond_resched()",
 		.desc = "clear_contig_highpages() of 7.0, a copy: sleeps, batch auto",
 	}, {
-		.name = "user_highpages", .time = time_user_highpages, .batched = true,
+		.name = "user_highpages", .time = time_user_highpages, .by_page = true,
+		.batched = true,
 		.desc = "clear_user_highpages() of 7.0: wants a user address, resets no KASAN tag",
 	}, {
-		.name = "alloc_zero", .time = time_alloc_zero, .allocates = true,
+		.name = "alloc_zero", .time = time_alloc_zero, .by_page = true,
+		.allocates = true,
 		.desc = "alloc_pages() of the running kernel with __GFP_ZERO, and without",
 	}, {
 		.name = "test_slow", .time = time_test_slow,

@@ -44,6 +44,101 @@ static inline void prim_read(const void *addr, unsigned long len)
 		(void)p[i];
 }
 
+#if defined(__x86_64__) || defined(__i386)
+#define PRIM_HAVE_CPUID		1
+
+static inline void prim_cpuid(__u32 leaf, __u32 subleaf, __u32 reg[4])
+{
+	asm volatile("cpuid"
+		     : "=a" (reg[0]), "=b" (reg[1]), "=c" (reg[2]), "=d" (reg[3])
+		     : "a" (leaf), "c" (subleaf));
+}
+
+/*
+ * prim_llc_bytes() - size of the last level cache; 0 if the CPU does not say
+ *
+ * Intel tells by leaf 4 and AMD by leaf 0x8000001d, in the same layout (Intel
+ * SDM vol. 2A, "CPUID"; AMD APM vol. 3, E.4.15). CPUID traps in a guest: not
+ * for a timed path.
+ */
+static inline __u64 prim_llc_bytes(void)
+{
+	__u32 reg[4], leaf = 4, i;
+	__u64 size = 0;
+
+	prim_cpuid(0, 0, reg);
+	if (reg[0] < 4 || reg[1] == 0x68747541 /* "Auth": AMD */ ||
+	    reg[1] == 0x6f677948 /* "Hygo": Hygon */) {
+		prim_cpuid(0x80000000, 0, reg);
+		if (reg[0] < 0x8000001d)
+			return 0;
+		leaf = 0x8000001d;
+	}
+	for (i = 0; i < 16; i++) {
+		__u64 ways, partitions, line, sets;
+
+		prim_cpuid(leaf, i, reg);
+		if (!(reg[0] & 0x1f))
+			break;
+		if ((reg[0] & 0x1f) == 2)	/* instructions only */
+			continue;
+		ways = (reg[1] >> 22) + 1;
+		partitions = ((reg[1] >> 12) & 0x3ff) + 1;
+		line = (reg[1] & 0xfff) + 1;
+		sets = (__u64)reg[2] + 1;
+		if (ways * partitions * line * sets > size)
+			size = ways * partitions * line * sets;
+	}
+	return size;
+}
+
+/* prim_cpu_model() - the CPU's own name for itself (leaves 0x80000002 to 4) */
+static inline void prim_cpu_model(char model[49])
+{
+	__u32 reg[4], i;
+
+	model[0] = '\0';
+	prim_cpuid(0x80000000, 0, reg);
+	if (reg[0] < 0x80000004)
+		return;
+	for (i = 0; i < 3; i++) {
+		prim_cpuid(0x80000002 + i, 0, reg);
+		__builtin_memcpy(model + 16 * i, reg, 16);
+	}
+	model[48] = '\0';
+}
+
+/* CPUID 0x80000007: EDX bit 8 (Intel SDM vol. 3B, "Invariant TSC") */
+static inline bool prim_tsc_invariant(void)
+{
+	__u32 reg[4];
+
+	prim_cpuid(0x80000000, 0, reg);
+	if (reg[0] < 0x80000007)
+		return false;
+	prim_cpuid(0x80000007, 0, reg);
+	return reg[3] & (1U << 8);
+}
+
+#else /* !PRIM_HAVE_CPUID */
+
+static inline __u64 prim_llc_bytes(void)
+{
+	return 0;
+}
+
+static inline void prim_cpu_model(char model[49])
+{
+	model[0] = '\0';
+}
+
+static inline bool prim_tsc_invariant(void)
+{
+	return false;
+}
+
+#endif
+
 #ifdef __x86_64__
 
 static __always_inline void prim_stosb(void *addr, unsigned long len)
@@ -158,13 +253,6 @@ static __always_inline void prim_loaded(void)
 	asm volatile("lfence" : : : "memory");
 }
 
-static inline void prim_cpuid(__u32 leaf, __u32 subleaf, __u32 reg[4])
-{
-	asm volatile("cpuid"
-		     : "=a" (reg[0]), "=b" (reg[1]), "=c" (reg[2]), "=d" (reg[3])
-		     : "a" (leaf), "c" (subleaf));
-}
-
 /* CPUID 7.0: EBX bit 23 (Intel SDM vol. 2A, table 3-8; AMD APM vol. 3, E.3.6) */
 static inline bool prim_has_clflushopt(void)
 {
@@ -194,72 +282,6 @@ static inline bool prim_has_clzero(void)
 		return false;
 	prim_cpuid(0x80000005, 0, reg);
 	return (reg[2] & 0xff) == PRIM_LINE;
-}
-
-/*
- * prim_llc_bytes() - size of the last level cache; 0 if the CPU does not say
- *
- * Intel tells by leaf 4 and AMD by leaf 0x8000001d, in the same layout (Intel
- * SDM vol. 2A, "CPUID"; AMD APM vol. 3, E.4.15). CPUID traps in a guest: not
- * for a timed path.
- */
-static inline __u64 prim_llc_bytes(void)
-{
-	__u32 reg[4], leaf = 4, i;
-	__u64 size = 0;
-
-	prim_cpuid(0, 0, reg);
-	if (reg[0] < 4 || reg[1] == 0x68747541 /* "Auth": AMD */ ||
-	    reg[1] == 0x6f677948 /* "Hygo": Hygon */) {
-		prim_cpuid(0x80000000, 0, reg);
-		if (reg[0] < 0x8000001d)
-			return 0;
-		leaf = 0x8000001d;
-	}
-	for (i = 0; i < 16; i++) {
-		__u64 ways, partitions, line, sets;
-
-		prim_cpuid(leaf, i, reg);
-		if (!(reg[0] & 0x1f))
-			break;
-		if ((reg[0] & 0x1f) == 2)	/* instructions only */
-			continue;
-		ways = (reg[1] >> 22) + 1;
-		partitions = ((reg[1] >> 12) & 0x3ff) + 1;
-		line = (reg[1] & 0xfff) + 1;
-		sets = (__u64)reg[2] + 1;
-		if (ways * partitions * line * sets > size)
-			size = ways * partitions * line * sets;
-	}
-	return size;
-}
-
-/* prim_cpu_model() - the CPU's own name for itself (leaves 0x80000002 to 4) */
-static inline void prim_cpu_model(char model[49])
-{
-	__u32 reg[4], i;
-
-	model[0] = '\0';
-	prim_cpuid(0x80000000, 0, reg);
-	if (reg[0] < 0x80000004)
-		return;
-	for (i = 0; i < 3; i++) {
-		prim_cpuid(0x80000002 + i, 0, reg);
-		__builtin_memcpy(model + 16 * i, reg, 16);
-	}
-	model[48] = '\0';
-}
-
-/* CPUID 0x80000007: EDX bit 8 (Intel SDM vol. 3B, "Invariant TSC") */
-static inline bool prim_tsc_invariant(void)
-{
-	__u32 reg[4];
-
-	prim_cpuid(0x80000000, 0, reg);
-	if (reg[0] < 0x80000007)
-		return false;
-	prim_cpuid(0x80000007, 0, reg);
-	return reg[3] & (1U << 8);
 }
 
 #define PRIM_HAVE_FLUSH		1
@@ -365,24 +387,9 @@ static __always_inline __u64 prim_tsc(void)
 	return 0;
 }
 
-static inline void prim_cpu_model(char model[49])
-{
-	model[0] = '\0';
-}
-
-static inline bool prim_tsc_invariant(void)
-{
-	return false;
-}
-
 static inline bool prim_has_clflushopt(void)
 {
 	return false;
-}
-
-static inline __u64 prim_llc_bytes(void)
-{
-	return 0;
 }
 
 static inline void prim_flush(void *addr, unsigned long len, bool opt)

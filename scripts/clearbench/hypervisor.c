@@ -25,7 +25,7 @@ bool user_mode_linux(void)
  */
 void hypervisor_name(char vendor[HYPERVISOR_LEN])
 {
-#ifdef __x86_64__
+#ifdef PRIM_HAVE_CPUID
 	static const struct {
 		const char *signature;
 		const char *name;
