@@ -48,8 +48,10 @@ apt_keyring() {
 # Prepare the private apt root of a release: its folder holds the configuration
 # and the lists, and root/ the packages unpacked for building modules. apt takes
 # these for installed, so a second kernel of the release fetches only what is new.
-apt_setup() {	# RELEASE
-	local dir=$cache/apt/$1 mirror security keyring
+# Another architecture than amd64 has a root of its own, RELEASE-ARCH, and takes
+# from the release alone: only kernels need its newer suites.
+apt_setup() {	# RELEASE [ARCH]
+	local dir=$cache/apt/$1${2:+-$2} arch=${2:-amd64} mirror security keyring
 
 	on_debian || die $VM_FAILED "kernels are fetched by apt-get and dpkg-deb, which this machine lacks: use a kernel build folder (scripts/vm exec TREE …)"
 	keyring=$(apt_keyring) ||
@@ -64,6 +66,8 @@ apt_setup() {	# RELEASE
 	[ -e "$dir/root/var/lib/dpkg/status" ] || : >"$dir/root/var/lib/dpkg/status"
 	cat >"$dir/sources.list.new" <<-END
 		deb [signed-by=$keyring] $mirror $1 main
+	END
+	[ -n "${2:-}" ] || cat >>"$dir/sources.list.new" <<-END
 		deb [signed-by=$keyring] $mirror $1-backports main
 		deb [signed-by=$keyring] $security $1-security main
 	END
@@ -84,8 +88,8 @@ apt_setup() {	# RELEASE
 		Dir::Cache::srcpkgcache "srcpkgcache.bin";
 		Dir::Log "$dir";
 		#clear APT::Architectures;
-		APT::Architecture "amd64";
-		APT::Architectures { "amd64"; };
+		APT::Architecture "$arch";
+		APT::Architectures { "$arch"; };
 		APT::Default-Release "";
 		APT::Install-Recommends "0";
 		APT::Sandbox::User "root";

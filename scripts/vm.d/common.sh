@@ -147,6 +147,11 @@ need_tools() {	# PART [name-only]
 	die $VM_FAILED "missing here: $missing (on Debian: scripts/deps $group, as root)"
 }
 
+# A program of 64 bits, by the head of an ELF file (elf(5): EI_CLASS)
+is_64bit() {	# FILE
+	[ "$(head -c 5 -- "$1" | od -An -tx1 | tr -d ' \n')" = 7f454c4602 ]
+}
+
 static_busybox() {
 	local file
 

@@ -16,6 +16,7 @@ debug           built  trixie    7.3   x86   base debug
 kasan           built  trixie    7.3   x86   base debug kasan
 um              built  trixie    7.3   um    um
 um-debug        built  trixie    7.3   um    um um-debug
+highmem         built  trixie    7.3   i386  highmem
 7.3-base        built  trixie    7.3   x86   base
 7.3-loop        built  trixie    7.3   x86   base loop.patch
 7.3-v1          built  trixie    7.3   x86   base v1.patch
@@ -41,7 +42,7 @@ k_kind=		# stock, built or tree
 k_release=	# the Debian release, for stock and built
 k_series=	# 7.3
 k_flavour=	# stock: amd64
-k_arch=		# x86 or um
+k_arch=		# x86, i386 or um
 k_fragments=	# built: its configuration
 k_patches=	# built: what its source differs by
 k_image=	# what is booted

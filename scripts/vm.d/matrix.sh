@@ -116,6 +116,7 @@ cmd_matrix() {
 	for pair in "${pairs[@]}"; do
 		kernel_select "${pair%:*}"
 		[ "$k_arch" != um ] || bad_usage "$pair: User Mode Linux has no models to choose from"
+		[ "$k_arch" != i386 ] || bad_usage "$pair: a 32-bit guest does not run the program clearbench"
 	done
 	mkdir -p "$dir" && [ -w "$dir" ] || die $VM_FAILED "cannot write to $dir"
 	for pair in "${pairs[@]}"; do

@@ -67,7 +67,7 @@ module_build() {	# DIR
 		;;
 	*)
 		need_tools module "$([ "$k_kind" != tree ] || echo name-only)"
-		[ "$k_arch" != um ] || make+=(ARCH=um)
+		[ "$k_arch" = x86 ] || make+=("ARCH=$k_arch")
 		! grep -qs '^CONFIG_CC_IS_CLANG=y' "$k_build/.config" || make+=(LLVM=1)
 		long "${make[@]}" -C "$k_build" "M=$work" modules >"$log" 2>&1
 		;;

@@ -18,13 +18,15 @@ o_boots=1
 accel=		# what auto came to
 
 initramfs() {	# COMMAND
-	local dir=$tmp/root busybox file
+	local dir=$tmp/root busybox guest_busybox file
 
 	rm -rf "$dir"
 	busybox=$(static_busybox)
+	guest_busybox=$busybox
+	[ "$k_arch" != i386 ] || busybox_i386
 	{
 		mkdir -p "$dir"/{bin,sbin,proc,sys,dev,tmp,root,out,etc,.vm,clearbench} &&
-			cp -- "$(readlink -f "$busybox")" "$dir/bin/busybox" &&
+			cp -- "$(readlink -f "$guest_busybox")" "$dir/bin/busybox" &&
 			ln -s busybox "$dir/bin/sh" &&
 			cp -- "$vm_dir/init" "$dir/init" &&
 			chmod 755 "$dir/init" "$dir/bin/busybox" &&
@@ -35,11 +37,39 @@ initramfs() {	# COMMAND
 	[ -z "$o_out" ] || : >"$dir/.vm/out"
 	! module_exists || module_prepare "$dir/clearbench/clearbench.ko"
 	[ ! -e "$top/scripts/collect.sh" ] || cp -- "$top/scripts/collect.sh" "$dir/clearbench/"
-	[ ! -x "$top/build/clearbench" ] || guest_program "$top/build/clearbench"
+	if [ "$k_arch" = i386 ]; then
+		say "$k_name: a 32-bit guest: the program clearbench is not in it, collect.sh is"
+	elif [ -x "$top/build/clearbench" ]; then
+		guest_program "$top/build/clearbench"
+	fi
 	for file in "${o_carry[@]}"; do
 		guest_program "$file"
 	done
 	initramfs_pack "$dir" "$tmp/initramfs"
+}
+
+# The busybox of a 32-bit guest, from Debian's archive; kept in the cache
+busybox_i386() {	# sets guest_busybox
+	local root=$k_release-i386 deb=$cache/busybox-i386.deb
+
+	guest_busybox=$cache/busybox-i386
+	[ ! -x "$guest_busybox" ] || return 0
+	lock "apt-$root"
+	if [ ! -x "$guest_busybox" ]; then
+		apt_setup "$k_release" i386
+		apt_lists "$root"
+		say "fetching a busybox for 32-bit guests, once"
+		apt_download "$root" busybox-static "$deb" || {
+			apt_lists "$root" force
+			apt_download "$root" busybox-static "$deb" || apt_failed "busybox-static for i386"
+		}
+		dpkg-deb --fsys-tarfile "$deb"/*.deb |
+			tar -xO --wildcards '*/bin/busybox' >"$guest_busybox.new" &&
+			chmod 755 "$guest_busybox.new" && mv "$guest_busybox.new" "$guest_busybox" ||
+			die $VM_FAILED "cannot unpack busybox-static: is there space left in $cache?"
+		rm -rf "$deb"
+	fi
+	unlock "apt-$root"
 }
 
 initramfs_pack() {	# DIR FILE
@@ -82,7 +112,10 @@ relay_end() {
 }
 
 machine_qemu() {	# starts it in the background: machine_pid
-	local cmdline i=0 path serial=() run
+	local cmdline i=0 path serial=() run cpu=max
+
+	# max is a K7 by its family, of which a 32-bit kernel doubts that it can do SMP
+	[ "$k_arch" != i386 ] || cpu=qemu32
 
 	# no_timer_check: an emulated timer works, but on a busy host may not have
 	# ticked in the time that the kernel gives it, which then is a panic
@@ -97,7 +130,7 @@ machine_qemu() {	# starts it in the background: machine_pid
 		-initrd "$tmp/initramfs" -append "$cmdline" "${serial[@]}")
 	case $accel in
 	kvm) run+=(-accel kvm -cpu "${o_cpu:-host}") ;;
-	*) run+=(-accel "tcg,thread=multi" -cpu "${o_cpu:-max}") ;;
+	*) run+=(-accel "tcg,thread=multi" -cpu "${o_cpu:-$cpu}") ;;
 	esac
 	setsid "${run[@]}" </dev/null >"$tmp/machine.log" 2>&1 &
 	machine_pid=$!

@@ -47,7 +47,7 @@ has 'help: names the verbs' "$work/out" 'scripts/vm exec KERNEL|TREE'
 
 vm list
 is 'list: status' "$status" 0
-is 'list: every kernel' "$(awk 'NR > 1 { print $1 }' "$work/out" | grep -cxE '6\.1|6\.12|7\.2|7\.3|debug|kasan|um|um-debug')" 8
+is 'list: every kernel' "$(awk 'NR > 1 { print $1 }' "$work/out" | grep -cxE '6\.1|6\.12|7\.2|7\.3|debug|kasan|um|um-debug|highmem')" 9
 is 'list: says fetched and built of each' "$(awk 'NR > 1 && $2 !~ /^(yes|no)$/ || NR > 1 && $3 !~ /^(yes|no)$/' "$work/out")" ''
 
 # A kernel build folder that lacks something: named, and nothing is installed.
