@@ -94,7 +94,7 @@ _clearbench()
 	_clearbench_value "$verb" "$prev" "$cur" && return
 	case $verb in
 	run)
-		options="-o --force --resume --module --backend --preempt -q -v --orders --methods --batches --contexts --samples --warmup --seed --extent-rounds --until --until-s --cpu --nid --load --cache --drain --after --victim-kib --victim-cpu --verify --latency --force-preempt --unsafe"
+		options="-o --force --resume --module --backend --preempt -q -v --orders --methods --batches --contexts --samples --warmup --seed --extent-rounds --until --until-s --cpu --nid --load --cache --drain --after --victim-kib --victim-cpu --verify --latency --force-preempt --unsafe --highmem"
 		;;
 	show) options="--undisturbed --format" ;;
 	compare) options="--vary --format --fail-above --force" ;;

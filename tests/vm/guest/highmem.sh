@@ -18,7 +18,7 @@ check "its figures are marked as a guest's" grep -qE '^marks: (.* )?(guest|emula
 
 # Where it is not asked for, extents have an address, and every method runs.
 check "every method runs in lowmem" run_with orders=0-4 samples=6 extent_rounds=2 contexts=process \
-	methods="$(grep -v '^#' $D/available_methods | cut -f 1 | tr '\n' ',' | sed 's/,$//')" batches=1,full,auto
+	methods="$(grep -v '^#' $D/available_methods | cut -f 1 | grep -v test_empty | tr '\n' ',' | sed 's/,$//')" batches=1,full,auto
 check "... and verifies" every 1 'c["state"] == "ok" && c["verify"] == "ok" && c["p50_ns"] > 0'
 check "... and has no word on highmem" every 1 'c["note"] !~ /highmem/'
 check "... none of them in highmem, says info" grep -qE '^last_run_highmem: 0 of [1-9]' $D/info
@@ -57,6 +57,9 @@ check "... with the reason" every 'c["method"] !~ /^(legacy|upstream)$/' \
 	'c["state"] == "refused" && c["note"] ~ /by kernel address.*highmem=0/ && c["n"] == 0 && c["min_ns"] == "-"'
 check "... and the others run" every 'c["method"] ~ /^(legacy|upstream)$/' 'c["state"] == "ok" && c["verify"] == "ok"'
 set_knobs unsafe=0
+check "a read after the clear is refused" run_with after=touch methods=legacy,upstream
+check "... with the reason" every 1 'c["state"] == "refused" && c["note"] ~ /after=touch reads by kernel address/'
+set_knobs after=none
 check "warm extents of highmem verify" run_with cache=warm orders=0-4 contexts=process methods=legacy,upstream
 check "... all" every 1 'c["state"] == "ok" && c["verify"] == "ok"'
 check "nothing of it is kept" run_with highmem=0 cache=cold methods=legacy,batched
