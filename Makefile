@@ -47,7 +47,7 @@ build/obj/%.o: scripts/clearbench/%.c | tools
 ## workloads: build/workloads, Graph500 and PageRank as the thread ran them
 WORKLOADS_SRC := $(sort $(wildcard scripts/workloads/*.c))
 WORKLOADS_OBJ := $(WORKLOADS_SRC:scripts/workloads/%.c=build/obj/workloads/%.o) \
-	$(addprefix build/obj/,hypervisor.o table.o units.o usage.o util.o)
+	$(addprefix build/obj/,hypervisor.o stats.o table.o units.o usage.o util.o)
 workloads: build/workloads
 
 build/workloads: $(WORKLOADS_OBJ)
@@ -100,8 +100,9 @@ bench: program
 	tests/bench
 
 ## calibrate: how often the tool's verdicts are right, natively; a quarter of an hour
-calibrate: program
+calibrate:
 	scripts/deps all
+	$(MAKE) program
 	tests/calibrate/run
 
 ## lint: style and static checks; says what is not installed and goes on

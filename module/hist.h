@@ -262,4 +262,17 @@ static inline void hist_median_interval(const struct hist *h, __u64 milli[3])
 	milli[2] = k ? hist_value_at(h, 2 * (n + 1 - k) - 1) : 0;
 }
 
+/**
+ * hist_median_is_narrow() - is the median known as well as that?
+ * @h: of independent values
+ * @hundredths: of a per cent of the median, which its interval may be wide
+ */
+static inline int hist_median_is_narrow(const struct hist *h, __u64 hundredths)
+{
+	__u64 milli[3];
+
+	hist_median_interval(h, milli);
+	return milli[1] && (milli[2] - milli[1]) * 10000 <= milli[0] * hundredths;
+}
+
 #endif /* CLEARBENCH_HIST_H */

@@ -60,44 +60,6 @@ static void list_distortions(char words[WORDS_LEN])
 		add_word(words, "debug_pagealloc");
 }
 
-/* The vendor of the hypervisor by CPUID's own words; "none", "unnamed", "unknown" */
-static void find_hypervisor(char vendor[16])
-{
-#ifdef PRIM_HAVE_CPUID
-	static const struct {
-		const char *signature;
-		const char *name;
-	} known[] = {
-		{ "KVMKVMKVM", "KVM" },
-		{ "TCGTCGTCGTCG", "TCG" },
-		{ "Microsoft Hv", "Hyper-V" },
-		{ "VMwareVMware", "VMware" },
-		{ "XenVMMXenVMM", "Xen" },
-	};
-	unsigned int i;
-	u32 reg[4];
-
-	prim_cpuid(1, 0, reg);
-	if (!(reg[2] & (1U << 31))) {
-		strscpy(vendor, "none", 16);
-		return;
-	}
-	prim_cpuid(0x40000000, 0, reg);
-	memcpy(vendor, &reg[1], 12);
-	vendor[12] = '\0';
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(vendor, known[i].signature))
-			strscpy(vendor, known[i].name, 16);
-	for (i = 0; vendor[i]; i++)
-		if (!isprint(vendor[i]))
-			vendor[i] = '?';
-	if (!vendor[0])		/* there is one, that hides its name */
-		strscpy(vendor, "unnamed", 16);
-#else
-	strscpy(vendor, "unknown", 16);
-#endif
-}
-
 /* What clear_page() is on this CPU */
 static const char *clear_page_alternative(void)
 {
@@ -157,11 +119,11 @@ static void put_tenths(struct seq_file *m, const char *key, const char *what, u6
 /* cb_info_show() - print the environment, a `key: value` a line */
 void cb_info_show(struct seq_file *m)
 {
-	char distorts[WORDS_LEN], marks[WORDS_LEN] = "", vendor[16], model[49];
+	char distorts[WORDS_LEN], marks[WORDS_LEN] = "", model[49], buf[16];
+	const char *vendor = prim_hypervisor(buf);
 	unsigned int i;
 
 	list_distortions(distorts);
-	find_hypervisor(vendor);
 	if (!strcmp(vendor, "TCG"))
 		add_word(marks, "emulated");
 	else if (strcmp(vendor, "none") && strcmp(vendor, "unknown"))

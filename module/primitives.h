@@ -55,6 +55,39 @@ static inline void prim_cpuid(__u32 leaf, __u32 subleaf, __u32 reg[4])
 }
 
 /*
+ * prim_hypervisor() - what this machine runs under, by CPUID's own words: its
+ * maker, "none", "unnamed" for one that hides its name, "unknown" without CPUID
+ */
+static inline const char *prim_hypervisor(char buf[16])
+{
+	static const struct {
+		char signature[16];
+		const char *name;
+	} known[] = {
+		{ "KVMKVMKVM", "KVM" },
+		{ "TCGTCGTCGTCG", "TCG" },
+		{ "Microsoft Hv", "Hyper-V" },
+		{ "VMwareVMware", "VMware" },
+		{ "XenVMMXenVMM", "Xen" },
+	};
+	__u32 reg[4], i;
+
+	prim_cpuid(1, 0, reg);
+	if (!(reg[2] & (1U << 31)))
+		return "none";
+	prim_cpuid(0x40000000, 0, reg);
+	__builtin_memset(buf, 0, 16);
+	__builtin_memcpy(buf, &reg[1], 12);
+	for (i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!__builtin_memcmp(buf, known[i].signature, 16))
+			return known[i].name;
+	for (i = 0; buf[i]; i++)
+		if (buf[i] < ' ' || buf[i] > '~')
+			buf[i] = '?';
+	return buf[0] ? buf : "unnamed";
+}
+
+/*
  * prim_llc_bytes() - size of the last level cache; 0 if the CPU does not say
  *
  * Intel tells by leaf 4 and AMD by leaf 0x8000001d, in the same layout (Intel
@@ -121,6 +154,11 @@ static inline bool prim_tsc_invariant(void)
 }
 
 #else /* !PRIM_HAVE_CPUID */
+
+static inline const char *prim_hypervisor(char buf[16])
+{
+	return "unknown";
+}
 
 static inline __u64 prim_llc_bytes(void)
 {

@@ -74,4 +74,32 @@ enum cb_after { CB_AFTER_NONE, CB_AFTER_TOUCH, CB_AFTER_VICTIM };
 #define CB_LIST_MAX		32		/* entries of a list knob */
 #define CB_KNOB_LEN		512		/* bytes of one knob's text */
 
+/**
+ * cb_hundredths() - a number with up to two decimals, as the knob `until` takes it
+ * @text: such as "0.5"
+ * @max: largest legal one, in hundredths
+ *
+ * Return: hundredths; -1 where it is no such number, -2 where it is above @max.
+ */
+static inline int cb_hundredths(const char *text, int max)
+{
+	int whole = 0, rest = 0;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	for (; *text >= '0' && *text <= '9'; text++)
+		if (whole <= max)
+			whole = whole * 10 + *text - '0';
+	if (*text == '.') {
+		if (*++text < '0' || *text > '9')
+			return -1;
+		rest = 10 * (*text++ - '0');
+		if (*text >= '0' && *text <= '9')
+			rest += *text++ - '0';
+	}
+	if (*text)
+		return -1;
+	return whole > max / 100 || whole * 100 + rest > max ? -2 : whole * 100 + rest;
+}
+
 #endif /* CLEARBENCH_RECORD_H */

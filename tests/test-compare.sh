@@ -14,16 +14,6 @@ native=$work/native.jsonl
 sed -E 's/"(boot|after|victim_kib|victim_cpu)":"[^"]*",//g; s/,"(boot|after|victim_kib|victim_cpu)":"[^"]*"//g' results/demo-native.jsonl > "$native"
 emulated=results/demo.jsonl
 
-# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT
-said() {
-	want=$1 text=$2
-	shift 2
-	out=$("$@" 2>&1)
-	status=$?
-	echo "status $status: $out" | head -n 4
-	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
-}
-
 compare() {
 	build/clearbench compare "$@"
 }

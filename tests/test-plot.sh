@@ -16,16 +16,6 @@ plot() {
 	build/clearbench plot "$@"
 }
 
-# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT
-said() {
-	want=$1 text=$2
-	shift 2
-	out=$("$@" 2>&1)
-	status=$?
-	echo "status $status: $out" | head -n 4
-	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
-}
-
 # holds FILE TEXT…: each of the texts, as they stand
 holds() {
 	file=$1

@@ -13,17 +13,6 @@ workloads=build/workloads
 # Threads that spin keep each other from running on a machine that is busy.
 export OMP_WAIT_POLICY=passive
 
-# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT
-said() {
-	local want=$1 text=$2
-
-	shift 2
-	out=$("$@" 2>&1)
-	status=$?
-	echo "status $status: $out" | tail -n 12
-	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
-}
-
 # one_line STATUS TEXT COMMAND…: and nothing else
 one_line() {
 	said "$@" && [ "$(echo "$out" | wc -l)" -eq 1 ]

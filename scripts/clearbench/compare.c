@@ -270,9 +270,6 @@ static void add_row(struct comparison *cmp, struct table *t, const struct cell *
 	const struct cell *missing;
 	struct verdict v;
 
-	table_cell(t, "%.0f", CELL_NUM(before, order));
-	table_cell(t, "%s", fmt_extent(a, ldexp(cmp->side[0].file->v.page_size,
-						CELL_NUM(before, order))));
 	if (!cell_is_measured(before) || !cell_is_measured(after)) {
 		missing = cell_is_measured(before) ? after : before;
 		remark = cell_remark(missing);
@@ -324,16 +321,15 @@ void compare_print(const struct comparison *cmp, struct table *t)
 }
 
 /* The variants that a table is of: a new one for each pair of them */
-bool compare_same_table(const struct cell *a, const struct cell *b, const struct cell *c,
-			const struct cell *d)
+static bool same_table(const struct cell *a, const struct cell *b, const struct cell *c,
+		       const struct cell *d)
 {
 	return a && !strcmp(CELL_TEXT(a, context), CELL_TEXT(c, context)) && same_variant(a, c) &&
 	       same_variant(b, d);
 }
 
-/* compare_put_title() - what stands above a table of @before against @after */
-void compare_put_title(const struct comparison *cmp, const struct cell *before,
-		       const struct cell *after)
+static void put_title(const struct comparison *cmp, const struct cell *before,
+		      const struct cell *after)
 {
 	char *a = variant_name(before), *b = variant_name(after);
 	char *line = xasprintf("%s, cache %s: %s, %s -> %s, %s", CELL_TEXT(before, context),
@@ -372,9 +368,11 @@ static int compare_rows(const void *va, const void *vb)
 
 static void put_rows(struct comparison *cmp)
 {
-	static const char *const head[] = {
-		"order", "size", "Before", "After", "Change", "95 % interval", "noise", "n"
+	static const char *const head[2][8] = {
+		{ "order", "size", "Before", "After", "Change", "95 % interval", "noise", "n" },
+		{ "order", "size", "Before", "After", "Change", "95 % interval", "spread", "runs" },
 	};
+	bool several = cmp->side[0].nr > 1 || cmp->side[1].nr > 1;
 	const struct side *s = &cmp->side[0];
 	const struct view *v = &s->file->v;
 	struct row *row = xrealloc(NULL, (v->nr + 1) * sizeof(*row));
@@ -382,6 +380,7 @@ static void put_rows(struct comparison *cmp)
 	struct table t;
 	const struct cell *baseline = NULL;
 	size_t i, end = 0, nr = 0;
+	char buf[UNIT_LEN];
 	unsigned int k;
 
 	for (i = 0; i < v->nr; i++) {
@@ -405,16 +404,21 @@ static void put_rows(struct comparison *cmp)
 	}
 	qsort(row, nr, sizeof(*row), compare_rows);
 	for (i = 0; i < nr; i++) {
-		if (!last || !compare_same_table(last->before, last->after, row[i].before,
-						 row[i].after)) {
+		if (!last || !same_table(last->before, last->after, row[i].before, row[i].after)) {
 			if (last)
 				compare_print(cmp, &t);
-			compare_put_title(cmp, row[i].before, row[i].after);
+			put_title(cmp, row[i].before, row[i].after);
 			table_init(&t, "rrrrrrrr");
-			for (k = 0; k < ARRAY_SIZE(head); k++)
-				table_cell(&t, "%s", head[k]);
+			for (k = 0; k < ARRAY_SIZE(*head); k++)
+				table_cell(&t, "%s", head[several][k]);
 		}
-		add_row(cmp, &t, row[i].before, row[i].after, row[i].paired);
+		table_cell(&t, "%.0f", CELL_NUM(row[i].before, order));
+		table_cell(&t, "%s", fmt_extent(buf, ldexp(v->page_size,
+							   CELL_NUM(row[i].before, order))));
+		if (several)
+			compare_add_runs(cmp, &t, row[i].before);
+		else
+			add_row(cmp, &t, row[i].before, row[i].after, row[i].paired);
 		last = &row[i];
 	}
 	if (last)
@@ -594,7 +598,6 @@ static int read_sides(struct comparison *cmp)
 
 static int compare(struct comparison *cmp)
 {
-	bool several = cmp->side[0].nr > 1 || cmp->side[1].nr > 1;
 	unsigned int differing;
 	int status;
 
@@ -612,10 +615,7 @@ static int compare(struct comparison *cmp)
 		    differing);
 		return CB_FAILED;
 	}
-	if (several)
-		compare_runs(cmp);
-	else
-		put_rows(cmp);
+	put_rows(cmp);
 	if (!cmp->rows && !cmp->unmatched) {
 		msg("%s has no cell of that variant", cmp->side[0].name);
 		return CB_FAILED;

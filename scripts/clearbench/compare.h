@@ -68,13 +68,9 @@ bool compare_is(const struct comparison *cmp, const char *format);
 unsigned int compare_limit(const struct comparison *cmp);
 const struct cell *compare_find(const struct comparison *cmp, struct run_file *f,
 				const struct side *s, const struct cell *like);
-void compare_put_title(const struct comparison *cmp, const struct cell *before,
-		       const struct cell *after);
-bool compare_same_table(const struct cell *a, const struct cell *b, const struct cell *c,
-			const struct cell *d);
 void compare_print(const struct comparison *cmp, struct table *t);
 
-void compare_runs(struct comparison *cmp);
+void compare_add_runs(struct comparison *cmp, struct table *t, const struct cell *before);
 unsigned int compare_batches(struct comparison *cmp);
 
 #endif /* CLEARBENCH_COMPARE_H */

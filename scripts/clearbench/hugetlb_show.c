@@ -193,15 +193,8 @@ int hugetlb_read(struct hugetlb_result *r, const char *path)
 
 /* Statistics */
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Median, and the order statistics that enclose it with 95 %; NAN where too few */
-static void median(const struct hugetlb_row *row, double value[3])
+static void row_median(const struct hugetlb_row *row, double value[3])
 {
 	double *sorted = xrealloc(NULL, row->nr * sizeof(*sorted));
 	unsigned int n = row->nr, k = hist_median_rank(n);
@@ -211,8 +204,7 @@ static void median(const struct hugetlb_row *row, double value[3])
 	value[2] = NAN;
 	if (n) {
 		memcpy(sorted, row->seconds, n * sizeof(*sorted));
-		qsort(sorted, n, sizeof(*sorted), compare_doubles);
-		value[0] = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+		value[0] = median(sorted, n);
 	}
 	if (k) {
 		value[1] = sorted[k - 1];
@@ -307,7 +299,7 @@ static void collect(struct lines *lines, const struct hugetlb_result *r, unsigne
 			line->files++;
 			line->row.left_out += row->left_out;
 			line->row.stalled += row->stalled;
-			median(row, value);
+			row_median(row, value);
 			if (nr > 1 && row->nr)
 				hugetlb_row_add(&line->row, value[0]);
 			for (j = 0; nr == 1 && j < row->nr; j++)
@@ -374,7 +366,7 @@ static void put_line(struct table *t, const struct line *line)
 	table_cell(t, "%s", fmt_extent(buf, row->size));
 	share = 100 * bytes / HUGETLB_V1_BYTES;
 	table_cell(t, "%.*g %%", share < 1 ? 2 : 3, share);
-	median(row, value);
+	row_median(row, value);
 	put_numbers(t, bytes, value, row->tick, is_cleared(line));
 	table_cell(t, "%u", row->nr);
 }
@@ -444,8 +436,8 @@ static void put_share(const struct lines *lines, FILE *to)
 			    off->row.size != on->row.size || off->row.node != on->row.node ||
 			    off->row.pages != on->row.pages || !on->row.nr || !off->row.nr)
 				continue;
-			median(&on->row, with);
-			median(&off->row, without);
+			row_median(&on->row, with);
+			row_median(&off->row, without);
 			put_note(to, "Not clearing: %s of %s s, %.2g %%, by boots with init_on_alloc=0.",
 				 fmt_seconds(a, without[0]), fmt_seconds(b, with[0]),
 				 100 * without[0] / with[0]);

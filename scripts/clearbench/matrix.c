@@ -109,13 +109,6 @@ static void add_row(struct matrix *m, const struct cell *c)
 	m->row[m->nr_rows++] = c;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Over all boots: their median, or the largest for a maximum; NAN without any */
 static double over_boots(const struct matrix *m, const struct cell *row, const char *model,
 			 enum cb_column column, bool largest)
@@ -137,8 +130,9 @@ static double over_boots(const struct matrix *m, const struct cell *row, const c
 			}
 	}
 	if (nr) {
-		qsort(value, nr, sizeof(*value), compare_numbers);
-		result = largest ? value[nr - 1] : (value[nr / 2] + value[(nr - 1) / 2]) / 2;
+		result = median(value, nr);	/* sorts */
+		if (largest)
+			result = value[nr - 1];
 	}
 	free(value);
 	return result;

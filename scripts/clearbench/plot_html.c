@@ -79,13 +79,6 @@ static void put_environment(FILE *to, const struct input *in)
 	free(text);
 }
 
-static int compare_doubles(const void *va, const void *vb)
-{
-	const double *a = va, *b = vb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* What two copies of the baseline showed, of one group: smallest, middle, largest */
 static bool add_floor(struct table *t, const struct view *v, size_t from, size_t end)
 {

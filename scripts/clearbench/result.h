@@ -169,6 +169,8 @@ struct verdict {
 };
 
 struct verdict judge(const struct cell *before, const struct cell *after);
+int compare_doubles(const void *a, const void *b);
+double median(double *value, unsigned int nr);
 double value_at_rank(const struct histogram *h, double rank);
 void cell_drop_disturbed(struct cell *c, const struct histogram *hist, unsigned int nr);
 bool quantile_ranks(double n, double p, double *lo, double *hi);
@@ -189,6 +191,7 @@ struct estimate {
 
 struct estimate estimate_change(const double *before, unsigned int m, const double *after,
 				unsigned int n);
+bool estimate_has_interval(unsigned int m, unsigned int n);
 struct estimate estimate_paired(const double *before, const double *after, unsigned int n);
 
 /* table.c */

@@ -103,6 +103,21 @@ bool quantile_ranks(double n, double p, double *lo, double *hi)
 	return *lo >= 1 && *hi <= n;
 }
 
+/* compare_doubles() - for qsort(): ascending */
+int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* median() - of at least one value; sorts them */
+double median(double *value, unsigned int nr)
+{
+	qsort(value, nr, sizeof(*value), compare_doubles);
+	return (value[(nr - 1) / 2] + value[nr / 2]) / 2;
+}
+
 /**
  * value_at_rank() - a value of a distribution that was kept as counts
  * @h: histogram
@@ -183,13 +198,6 @@ void cell_drop_disturbed(struct cell *c, const struct histogram *hist, unsigned 
 	free(rest.bucket);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* From logarithms, sorted; the @k-th from either end bound the interval, 0: none. */
 static struct estimate estimate_of(const double *log_ratio, size_t nr, size_t k)
 {
@@ -239,6 +247,12 @@ static size_t mann_whitney_rank(unsigned int m, unsigned int n)
 	}
 	free(ways);
 	return k;
+}
+
+/* estimate_has_interval() - are so many runs a side enough for one? */
+bool estimate_has_interval(unsigned int m, unsigned int n)
+{
+	return mann_whitney_rank(m, n) > 0;
 }
 
 /**

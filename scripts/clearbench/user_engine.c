@@ -223,18 +223,12 @@ static void close_extent(struct block *b)
 /* Are the intervals of all ratios, the hidden copy's too, no wider than asked? */
 static bool narrow_enough(const struct block *b)
 {
-	__u64 milli[3];
 	unsigned int i;
 
-	for (i = 0; i < b->nr; i++) {
-		const struct variant *v = &b->variant[i];
-
-		if (v == b->baseline)
-			continue;
-		hist_median_interval(v->units, milli);
-		if (!milli[1] || (milli[2] - milli[1]) * 10000 > milli[0] * b->u->config.until)
+	for (i = 0; i < b->nr; i++)
+		if (&b->variant[i] != b->baseline &&
+		    !hist_median_is_narrow(b->variant[i].units, b->u->config.until))
 			return false;
-	}
 	return true;
 }
 

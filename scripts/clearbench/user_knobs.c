@@ -265,26 +265,15 @@ USER_NUMBER_KNOB(victim_kib, CB_VICTIM_KIB_MIN, CB_VICTIM_KIB_MAX)
 USER_NUMBER_KNOB(until_s, 1, CB_UNTIL_S_MAX)
 USER_NUMBER_KNOB(test_delay_ns, 0, CB_TEST_DELAY_NS_MAX)
 
-/* until: per cent, with up to two decimals; kept in hundredths */
+/* until: per cent, kept in hundredths */
 
 static int parse_until(struct user_config *config, char *text)
 {
-	char *point = strchr(text, '.');
-	__u64 whole, cents = 0;
-	int ret;
+	int hundredths = cb_hundredths(text, CB_UNTIL_MAX);
 
-	if (point) {
-		*point++ = '\0';
-		if (!*point || strlen(point) > 2 || point[strspn(point, "0123456789")])
-			return -EINVAL;
-		cents = (point[0] - '0') * 10 + (point[1] ? point[1] - '0' : 0);
-	}
-	ret = parse_u64(text, 0, CB_UNTIL_MAX / 100, &whole);
-	if (ret)
-		return ret;
-	if (whole * 100 + cents > CB_UNTIL_MAX)
-		return -ERANGE;
-	config->until = whole * 100 + cents;
+	if (hundredths < 0)
+		return hundredths == -1 ? -EINVAL : -ERANGE;
+	config->until = hundredths;
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 
 #include "workloads.h"
 
-/* More than anyone boots; shift_rank() takes 8 MB for as many. */
+/* More than anyone boots */
 #define BOOTS_MAX	100U
 
 /**
@@ -170,50 +170,6 @@ static void free_side(struct side *s)
 	}
 }
 
-/**
- * shift_rank() - rank-based 95 % interval of a shift between two samples
- * @m: values of the one
- * @n: values of the other
- *
- * Of all m * n differences, the k-th from below and from above enclose the shift
- * with a probability of at least 95 % for the largest k with
- * P(U < k) <= 2.5 %, U being the Mann-Whitney statistic, whose distribution is
- * counted out here (Hollander, Wolfe, Chicken, Nonparametric Statistical
- * Methods, 4.3). No distribution is assumed, and no large number: 4 and 4 is the
- * least that gives an interval where both are alike.
- *
- * Return: k, counted from 1; 0 when there are too few values.
- */
-static unsigned int shift_rank(unsigned int m, unsigned int n)
-{
-	unsigned int top = m * n, i, j, u, k = 0;
-	size_t row = top + 1, size = (n + 1) * row * sizeof(double);
-	double *ways = xrealloc(NULL, size), *last = ways + n * row;
-	double all = 0, below = 0;
-
-	/*
-	 * ways[j * row + u]: orders of i and j values with U = u. The highest is one of the
-	 * i, with all j below it, or one of the j.
-	 */
-	memset(ways, 0, size);
-	for (j = 0; j <= n; j++)
-		ways[j * row] = 1;
-	for (i = 1; i <= m; i++)
-		for (j = 1; j <= n; j++)
-			for (u = row; u-- > 0;) {
-				double *at = ways + j * row + u;
-
-				/* below zero there are no orders */
-				*at = (u >= j ? at[-(long)j] : 0) + *(at - row);
-			}
-	for (u = 0; u <= top; u++)
-		all += last[u];
-	while (k < top && below + last[k] <= 0.025 * all)
-		below += last[k++];
-	free(ways);
-	return k;
-}
-
 /* A file's name is enough where the whole path only takes room. */
 static void put_side(const char *which, const struct side *s)
 {
@@ -228,71 +184,53 @@ static void put_side(const char *which, const struct side *s)
 		printf("  %u runs that failed are left out\n", s->failed);
 }
 
-/* Ratios of every boot after to every boot before, ascending */
-static double *ratios(const struct side *before, const struct side *after, int time)
+/* A figure of each boot: the median of its runs; the least of them comes back */
+static double figures(const struct side *s, int time, double value[BOOTS_MAX])
 {
-	double *ratio = xrealloc(NULL, before->nr * after->nr * sizeof(*ratio));
-	unsigned int i, j, nr = 0;
-
-	for (i = 0; i < before->nr; i++)
-		for (j = 0; j < after->nr; j++)
-			ratio[nr++] = after->boot[j].median[time] / before->boot[i].median[time];
-	qsort(ratio, nr, sizeof(*ratio), by_value);
-	return ratio;
-}
-
-static double side_median(const struct side *s, int time)
-{
-	double value[BOOTS_MAX];
+	double least = INFINITY;
 	unsigned int i;
 
-	for (i = 0; i < s->nr; i++)
+	for (i = 0; i < s->nr; i++) {
 		value[i] = s->boot[i].median[time];
-	return median(value, s->nr);
+		least = fmin(least, value[i]);
+	}
+	return least;
 }
 
 static double shortest(const struct side *s, int time)
 {
-	double value = INFINITY;
-	unsigned int i;
+	double value[BOOTS_MAX];
 
-	for (i = 0; i < s->nr; i++)
-		value = fmin(value, s->boot[i].median[time]);
-	return value;
+	return figures(s, time, value);
 }
 
-/*
- * The change is Hodges and Lehmann's estimate on the logarithms: the median
- * ratio, the middle two by their geometric mean.
- */
-static void put_row(struct table *t, const struct side *side, int time, unsigned int k)
+/* @verdict: may one be given? */
+static void put_row(struct table *t, const struct side *side, int time, bool verdict)
 {
-	unsigned int nr = side[0].nr * side[1].nr;
-	char before[UNIT_LEN], after[UNIT_LEN], change[UNIT_LEN], lo[UNIT_LEN], hi[UNIT_LEN];
-	double *ratio;
+	double before[BOOTS_MAX], after[BOOTS_MAX];
+	double least = fmin(figures(&side[0], time, before), figures(&side[1], time, after));
+	char buf[UNIT_LEN], lo[UNIT_LEN], hi[UNIT_LEN];
+	struct estimate e;
 
 	table_cell(t, "%s", time_name[time]);
-	table_cell(t, "%s", fmt_minutes(before, side_median(&side[0], time)));
-	table_cell(t, "%s", fmt_minutes(after, side_median(&side[1], time)));
+	table_cell(t, "%s", fmt_minutes(buf, median(before, side[0].nr)));
+	table_cell(t, "%s", fmt_minutes(buf, median(after, side[1].nr)));
 	/* A clock of ticks shows 0 where there was less than one. */
-	if (shortest(&side[0], time) <= 0 || shortest(&side[1], time) <= 0) {
+	if (least <= 0) {
 		table_cell(t, "-");
 		table_cell(t, "%s", "");
 		table_cell(t, "too short to be measured");
 		return;
 	}
-	ratio = ratios(&side[0], &side[1], time);
-	table_cell(t, "%s %%", fmt_change(change, sqrt(ratio[(nr - 1) / 2] * ratio[nr / 2]) - 1));
-	if (k) {
-		double low = ratio[k - 1], high = ratio[nr - k];
-
-		table_cell(t, "[%s, %s]", fmt_change(lo, low - 1), fmt_change(hi, high - 1));
-		table_cell(t, "%s", low > 1 || high < 1 ? "differs" : "no difference seen");
+	e = estimate_change(before, side[0].nr, after, side[1].nr);
+	table_cell(t, "%s %%", fmt_change(buf, e.change));
+	if (verdict) {
+		table_cell(t, "[%s, %s]", fmt_change(lo, e.lo), fmt_change(hi, e.hi));
+		table_cell(t, "%s", e.lo > 0 || e.hi < 0 ? "differs" : "no difference seen");
 	} else {
 		table_cell(t, "-");
 		table_cell(t, "%s", "");
 	}
-	free(ratio);
 }
 
 static bool same_boot(const struct side *side)
@@ -330,8 +268,8 @@ static void put_comparison(const struct side *side, bool alike)
 	const char *marks = side[0].condition[RUN_MARKS];
 	bool overlap = same_boot(side);
 	bool emulated = !strcmp(marks, "emulated");
-	unsigned int enough = shift_rank(side[0].nr, side[1].nr);
-	unsigned int k = overlap || !alike || emulated ? 0 : enough;
+	bool enough = estimate_has_interval(side[0].nr, side[1].nr);
+	bool verdict = enough && !overlap && alike && !emulated;
 	struct table t;
 	int i;
 
@@ -347,7 +285,7 @@ static void put_comparison(const struct side *side, bool alike)
 	table_cell(&t, "95 %% interval");
 	table_cell(&t, "%s", "");
 	for (i = 0; i < TIMES; i++)
-		put_row(&t, side, i, k);
+		put_row(&t, side, i, verdict);
 	table_print(&t, stdout, 0);
 	if (!alike)
 		puts("FORCED: the conditions differ, see above: no verdict");

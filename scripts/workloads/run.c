@@ -47,20 +47,6 @@ const char *fmt_minutes(char *buf, double seconds)
 	return buf;
 }
 
-int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* median() - of at least one value; sorts them */
-double median(double *value, unsigned int nr)
-{
-	qsort(value, nr, sizeof(*value), by_value);
-	return (value[(nr - 1) / 2] + value[nr / 2]) / 2;
-}
-
 static char *or_unknown(char *text)
 {
 	char *at;

@@ -60,8 +60,6 @@ enum { TIME_USER, TIME_SYS, TIME_REAL, TIMES };
 extern const char *const time_name[TIMES];
 
 const char *fmt_minutes(char *buf, double seconds);
-int by_value(const void *a, const void *b);
-double median(double *value, unsigned int nr);
 const char *mark_sentence(const char *marks);
 
 /* The kernel splits user from sys by its ticks, 1 to 10 ms apart, as a rule. */

@@ -184,16 +184,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static double median(double *values, unsigned int nr)
+static double middle(double *values, unsigned int nr)
 {
-	qsort(values, nr, sizeof(*values), compare_doubles);
+	qsort(values, nr, sizeof(*values), by_size);
 	return nr & 1 ? values[nr / 2] : (values[nr / 2 - 1] + values[nr / 2]) / 2;
 }
 
@@ -240,7 +240,7 @@ static void test_pairs(void **state)
 
 			ratios[i] = (double)baseline_ticks(round) / other_ticks(round);
 		}
-		units[extent] = median(ratios, 7);
+		units[extent] = middle(ratios, 7);
 	}
 	for (k = 0; tail(20, k + 1) <= 0.025; k++)
 		;
@@ -248,7 +248,7 @@ static void test_pairs(void **state)
 	base = find(&r, FIRST);
 	other = find(&r, "memset");
 	assert_true(isnan(CELL_NUM(base, ratio)));
-	assert_true(fabs(CELL_NUM(other, ratio) - median(units, 20)) < step);
+	assert_true(fabs(CELL_NUM(other, ratio) - middle(units, 20)) < step);
 	assert_true(fabs(CELL_NUM(other, ratio_lo) - units[k - 1]) < step);
 	assert_true(fabs(CELL_NUM(other, ratio_hi) - units[20 - k]) < step);
 	/* The hidden copy took as long as the baseline in every round. */

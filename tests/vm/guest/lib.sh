@@ -34,6 +34,16 @@ settles() {
 	echo "$settles_said"
 }
 
+# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT
+said() {
+	want=$1 text=$2
+	shift 2
+	out=$("$@" 2>&1)
+	status=$?
+	echo "status $status: $out" | head -n 12
+	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
+}
+
 skip() {
 	echo "ok - $1 # SKIP $2"
 }

@@ -6,17 +6,6 @@ loaded() {
 	grep -q '^clearbench ' /proc/modules
 }
 
-# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT, in one line
-said() {
-	want=$1
-	text=$2
-	shift 2
-	out=$("$@" 2>&1)
-	status=$?
-	echo "status $status: $out"
-	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
-}
-
 check "info works without the module" sh -c "clearbench info | grep -q '[Kk]ernel'"
 check "run loads, sweeps and unloads" clearbench run --orders 0-3 --samples 60 --warmup 2 -o full.jsonl
 check "what it loaded is gone" sh -c "! grep -q '^clearbench ' /proc/modules"

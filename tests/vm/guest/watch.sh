@@ -6,17 +6,6 @@
 P=/sys/module/clearbench/parameters
 THP=/sys/kernel/mm/transparent_hugepage/enabled
 
-# said STATUS TEXT COMMAND…: ends with STATUS and says TEXT
-said() {
-	want=$1
-	text=$2
-	shift 2
-	out=$("$@" 2>&1)
-	status=$?
-	echo "status $status: $out"
-	[ $status -eq "$want" ] && echo "$out" | grep -q -e "$text"
-}
-
 # sum COLUMN CONDITION: of the records for which it holds
 sum() {
 	awk -F '\t' '
