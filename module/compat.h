@@ -150,6 +150,15 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define CB_HAVE_FPROBE		1
 #endif
 
+/*
+ * Kernels whose sched_dynamic_mode() has neither none nor voluntary: where one of
+ * these is in force it was forced, if not by this module then by the one that was
+ * loaded before.
+ */
+#define CB_REFUSES_MODELS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0) &&	\
+				 IS_ENABLED(CONFIG_PREEMPT_DYNAMIC) &&			\
+				 IS_ENABLED(CONFIG_ARCH_HAS_PREEMPT_LAZY))
+
 /* The lazy model came in 6.13; on PREEMPT_RT it made the model switchable. */
 #ifdef CB_HAVE_PREEMPT_MODEL_LAZY
 #define CB_RT_FULL		"rt-full"

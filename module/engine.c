@@ -258,11 +258,11 @@ static void take_sample(struct block *b, struct variant *v, bool counted)
 	}
 	note_node(cell, page_to_nid(s.page));
 	note_highmem(cell, s.page);
-	if (s.switches)
-		hist_add(cell->disturbed, cb_clock_ns(s.clear_ticks));
 	cell->state_missed += prepared && prepared != s.page;
 	ns = cb_clock_ns(s.clear_ticks);
 	hist_add(cell->clear, ns);
+	if (s.switches)
+		hist_add(cell->disturbed, ns);
 	if (cell->alloc && s.alloc_ticks)
 		hist_add(cell->alloc, cb_clock_ns(s.alloc_ticks));
 	if (cell->free)
@@ -1198,8 +1198,8 @@ static struct task_struct *new_thread(struct sweep *sweep)
  * Process context.
  *
  * Return: 0 when done or stopped on request; -EINTR after a signal, -EIO when
- * it failed midway (the status says why), -EBUSY while another or a watch is under way,
- * -EINVAL, -EDOM or -ENOMEM when it was refused.
+ * it failed midway (the status says why), -EBUSY while another or a watch is
+ * under way, -EINVAL, -EDOM or -ENOMEM when it was refused.
  */
 int cb_engine_run(void)
 {

@@ -81,14 +81,6 @@ static void probe_stop(void)
 }
 #endif
 
-/*
- * Kernels whose sched_dynamic_mode() has neither none nor voluntary: there they
- * were forced, if not by this module then by the one that was loaded before.
- */
-#define REFUSES_MODELS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0) &&	\
-			 IS_ENABLED(CONFIG_PREEMPT_DYNAMIC) &&			\
-			 IS_ENABLED(CONFIG_ARCH_HAS_PREEMPT_LAZY))
-
 /**
  * cb_preempt_forced() - is the model in force one that the kernel refuses?
  *
@@ -97,7 +89,7 @@ static void probe_stop(void)
  */
 bool cb_preempt_forced(void)
 {
-	return (READ_ONCE(forced) || REFUSES_MODELS) && !cb_preemptible();
+	return (READ_ONCE(forced) || CB_REFUSES_MODELS) && !cb_preemptible();
 }
 
 /**

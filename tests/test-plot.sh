@@ -50,7 +50,7 @@ check "an SVG" plot $cold $warm -o "$work/n.svg"
 check "... begins as one" sh -c "head -n 1 '$work/n.svg' | grep -q '^<?xml'"
 check "... is well formed" whole_xml "$work/n.svg"
 check "... has a picture of each kind for which there is data" \
-	holds "$work/n.svg" 'share of clears that took longer' 'Bandwidth by size' 'Gain over the baseline by size'
+	holds "$work/n.svg" 'share of samples that took longer' 'Bandwidth by size' 'Gain over the baseline by size'
 check "... and no other" sh -c "! grep -qE 'does to others|Gain over the baseline by batch' '$work/n.svg'"
 check "... names marks, CPU, kernel, n, clock" \
 	holds "$work/n.svg" 'USER SPACE, GUEST' 'AMD EPYC' '6.18.44-fc-v857' 'n 60' 'n 100' 'clock tsc'
@@ -89,6 +89,9 @@ check "one file: by variant alone" sh -c "grep -q '>stosb full<' '$work/n.svg'"
 # hugetlb has a format of its own
 all=$(find results -maxdepth 1 -name '*.jsonl' ! -name 'hugetlb*' | sort)
 # shellcheck disable=SC2086 # words
+check "times of a read are said to be that" sh -c \
+	"build/clearbench plot results/native-touch-cold.jsonl -o '$work/touch.svg' &&
+	 grep -q 'FIRST READ AFTER THE CLEAR' '$work/touch.svg' && ! grep -q 'AFTER THE CLEAR' '$work/n.svg'"
 check "all results of this tree at once" plot $all -o "$work/all.png"
 check "... no panel is empty where series are left out" \
 	said 0 'choose by' plot $all -o "$work/all.svg"

@@ -92,6 +92,7 @@ static void add_words(void *arg, const char *text)
 static char *capital_marks(const struct result *r)
 {
 	const char *distorts = env_get(r->environment, "distorts");
+	const char *after = env_get(r->knobs, "after");
 	char *marks = xstrdup(""), *more;
 
 	list_marks(r->marks, add_words, &marks);
@@ -104,6 +105,9 @@ static char *capital_marks(const struct result *r)
 		add_words(&marks, "INCOMPLETE");
 	else if (r->bad_line)
 		add_words(&marks, "DAMAGED");
+	if (after && strcmp(after, "none"))
+		add_words(&marks, strcmp(after, "touch") ? "VICTIM READ AFTER THE CLEAR" :
+							   "FIRST READ AFTER THE CLEAR");
 	return marks;
 }
 

@@ -35,7 +35,7 @@ static const struct {
 };
 
 const char *const picture_titles[NR_PICTURES] = {
-	[PIC_DISTRIBUTION] = "Time of one clear: share of clears that took longer",
+	[PIC_DISTRIBUTION] = "Time of one sample: share of samples that took longer",
 	[PIC_GBPS] = "Bandwidth by size of the extent",
 	[PIC_GAIN] = "Gain over the baseline by size of the extent",
 	[PIC_BATCH] = "Gain over the baseline by batch",
@@ -1037,7 +1037,7 @@ static void put_panel_texts(struct canvas *cv, const struct plot *p, const struc
 			    double y)
 {
 	static const char *const axes[NR_PICTURES] = {
-		[PIC_DISTRIBUTION] = "time of one clear", [PIC_GBPS] = "size of the extent",
+		[PIC_DISTRIBUTION] = "time of one sample", [PIC_GBPS] = "size of the extent",
 		[PIC_GAIN] = "size of the extent", [PIC_BATCH] = "pages a call",
 		[PIC_LATENCY] = "size of the extent",
 	};

@@ -26,7 +26,7 @@ static const char style[] =
 
 /* How to read it, beside the caption that stands in the picture */
 static const char *const reading[NR_PICTURES] = {
-	[PIC_DISTRIBUTION] = "Where a curve crosses 50 % is its median, where it crosses 1 % its p99: one clear in a hundred took longer.",
+	[PIC_DISTRIBUTION] = "Where a curve crosses 50 % is its median, where it crosses 1 % its p99: one sample in a hundred took longer.",
 	[PIC_GBPS] = "Compare curves within one panel only: another cache state is another question. The dotted line is the size of the last level cache.",
 	[PIC_GAIN] = "A hollow point is no difference: its interval holds 1, or it lies within what two copies of the baseline showed against each other.",
 	[PIC_BATCH] = "Right of the ring a larger batch gains nothing that this run could have seen.",
