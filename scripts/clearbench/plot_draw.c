@@ -44,7 +44,7 @@ const char *const picture_titles[NR_PICTURES] = {
 
 /* One sentence each, which the page has as well */
 const char *const picture_captions[NR_PICTURES] = {
-	[PIC_DISTRIBUTION] = "Further left is faster, steeper is steadier; where a curve ends is the slowest clear seen.",
+	[PIC_DISTRIBUTION] = "Further left is faster, steeper is steadier; where a curve ends is the slowest seen.",
 	[PIC_GBPS] = "10^9 bytes a second from the median time, higher is faster; bars reach down to what the p90 gives.",
 	[PIC_GAIN] = "Baseline's time over the variant's, by pairs, above 1 is faster; bars: 95 % interval; grey: noise floor; filled: a difference beyond both.",
 	[PIC_BATCH] = "Baseline's time over the variant's, by pages a call; grey: noise floor; ring: the knee, the smallest batch within the noise floor of the best.",
